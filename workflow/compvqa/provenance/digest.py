@@ -1,0 +1,104 @@
+"""What code a stage runs, as a hash.
+
+Snakemake reruns a rule when its ``params`` change, and does not see the Python modules that a shell line
+imports. So every rule has ``params: code=code_digest("compvqa.<module>")``: a hash of the module and of all
+that it imports inside the package, over the syntax tree without comments, docstrings and formatting.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+PACKAGE = "compvqa"
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def code_digest(*modules: str) -> str:
+    """A hash of the named modules (``compvqa.balance``) and all that they import inside the package.
+
+    Stable across Python versions, machines and folders. An unknown module raises ``ModuleNotFoundError``.
+    """
+    digest = blake2b(digest_size=12)
+    for module in sorted(closure(*modules)):
+        digest.update(f"{module}\0{_module_digest(module)}\n".encode())
+    return digest.hexdigest()
+
+
+def closure(*modules: str) -> set[str]:
+    """The named modules and all package modules that they import, directly or not."""
+    seen: set[str] = set()
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module in seen:
+            continue
+        if _source(module) is None:
+            raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
+        seen.add(module)
+        parents = (module.rsplit(".", n)[0] for n in range(1, module.count(".") + 1))
+        waiting += [*_imports(module), *parents]
+    return seen
+
+
+def _source(module: str) -> Path | None:
+    base = _ROOT.joinpath(*module.split("."))
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_source(module).read_text(encoding="utf-8"))
+
+
+@cache
+def _imports(module: str) -> tuple[str, ...]:
+    """The package modules that ``module`` names in its import statements, wherever they stand."""
+    package = module if _source(module).name == "__init__.py" else module.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, *([node.module] if node.module else [])])
+            found.add(base)
+            found.update(f"{base}.{alias.name}" for alias in node.names)
+    return tuple(sorted(m for m in found if m.split(".")[0] == PACKAGE and _source(m)))
+
+
+@cache
+def _module_digest(module: str) -> str:
+    return blake2b("\n".join(_canonical(_tree(module))).encode(), digest_size=12).hexdigest()
+
+
+def _canonical(node: ast.AST) -> Iterator[str]:
+    """The syntax tree as lines: node types and values, without positions, docstrings and empty fields."""
+    yield f"({type(node).__name__}"
+    for name, value in ast.iter_fields(node):
+        if name == "body" and isinstance(value, list):
+            value = _without_docstring(node, value)
+        if value is None or value == [] or name in ("type_comment", "kind"):
+            continue
+        yield f".{name}"
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, ast.AST):
+                yield from _canonical(item)
+            else:
+                yield f"{type(item).__name__}:{item!r}"
+    yield ")"
+
+
+def _without_docstring(node: ast.AST, body: list[ast.stmt]) -> list[ast.stmt]:
+    documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+    if documented and ast.get_docstring(node, clean=False) is not None:
+        return body[1:]
+    return body

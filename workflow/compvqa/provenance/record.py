@@ -1,0 +1,100 @@
+"""Recipes and records: what an output was made from, and the facts of the run that made it.
+
+The *recipe id* hashes what determines an output's bytes: the stage, its code, its settings, the seed, the
+recipe ids of the tables that it reads and the sha256 of its other inputs. It does not hash how the work was cut:
+all shards of a stage share one recipe, so that a gathered table is the same for any number of shards.
+The facts of the run (times, versions, counts, sha256 of inputs and outputs) go to ``<output>.prov.json``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from compvqa import tables
+
+PACKAGES = ("compvqa", "duckdb", "numpy", "pandas", "pyarrow", "torch", "transformers", "snakemake")
+
+
+def recipe_id(stage: str, code: str, settings: object, seed: int | None, inputs: Iterable[Path]) -> str:
+    """The recipe id (24 hex digits) of a run; ``inputs`` in any order, folders by all the files in them."""
+    parts = sorted({fingerprint(path) for path in inputs})
+    text = json.dumps([stage, code, settings, seed, parts], sort_keys=True, ensure_ascii=False)
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def fingerprint(path: Path) -> str:
+    """What stands for an input in a recipe: a table's own recipe id, or else the file's sha256."""
+    if path.suffix == ".parquet":
+        recipe = tables.recipe_of(path)
+        if recipe:
+            return f"recipe:{recipe}"
+    return f"sha256:{sha256(path)}"
+
+
+def sha256(path: Path) -> str:
+    """The sha256 of a file in hex, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_of(paths: Iterable[Path]) -> list[Path]:
+    """The files among ``paths``, folders replaced by the files in them, sorted; records are left out."""
+    found: set[Path] = set()
+    for path in paths:
+        found.update(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else found.add(path)
+    return sorted(p for p in found if not p.name.endswith(".prov.json"))
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that results may depend on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def write(
+    path: Path,
+    *,
+    stage: str,
+    recipe: str,
+    code: str,
+    settings: object,
+    seed: int | None,
+    inputs: Iterable[Path],
+    outputs: Iterable[Path],
+    counts: dict[str, int],
+    started: datetime,
+) -> None:
+    """Write the record of one run as JSON. Paths are as given (relative in a workflow), never absolute."""
+    record = {
+        "stage": stage,
+        "recipe": recipe,
+        "code": code,
+        "settings": settings,
+        "seed": seed,
+        "inputs": [{"path": _shown(p), "sha256": sha256(p)} for p in files_of(inputs)],
+        "outputs": [{"path": _shown(p), "sha256": sha256(p)} for p in files_of(outputs)],
+        "counts": counts,
+        "versions": versions(),
+        "host": f"{platform.system()} {platform.machine()}",
+        "job": os.environ.get("SLURM_JOB_ID"),
+        "started": started.isoformat(timespec="seconds"),
+        "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    with tables.replacing(path) as temporary:
+        temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _shown(path: Path) -> str:
+    return path.name if path.is_absolute() else path.as_posix()

@@ -1,0 +1,147 @@
+"""Reading and writing of the tables between stages.
+
+Each stage owns its :class:`Schema`. A file is Parquet (zstd) sorted by its key, written to a temporary
+name and renamed, and carries the *recipe id* of the run that made it (see ``provenance.record``) in its
+metadata: equal recipes give equal bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from compvqa.errors import InputError
+
+RECIPE = b"compvqa.recipe"
+SCHEMA = b"compvqa.schema"
+ROW_GROUP = 131_072
+_recipe: ContextVar[str] = ContextVar("recipe", default="")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A table's name, columns and key (the columns it is sorted by, unique together unless ``unique`` is False)."""
+
+    name: str
+    fields: pa.Schema
+    key: tuple[str, ...]
+    unique: bool = True
+
+    def from_rows(self, rows: Iterable[dict]) -> pa.Table:
+        """A table of ``rows`` (dictionaries with every column)."""
+        return pa.Table.from_pylist(list(rows), schema=self.fields)
+
+
+@contextmanager
+def recipe(recipe_id: str) -> Iterator[None]:
+    """Every table written inside carries ``recipe_id``."""
+    token = _recipe.set(recipe_id)
+    try:
+        yield
+    finally:
+        _recipe.reset(token)
+
+
+@contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    """A temporary path beside ``path`` that is renamed to ``path`` when the block ends well."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write(path: Path | str, schema: Schema, data: pa.Table | pa.RecordBatchReader | Iterable[dict]) -> int:
+    """Write ``data`` to ``path`` and give the number of rows.
+
+    A table, or rows as dictionaries, is sorted by the schema's key here. A record batch reader is streamed,
+    must come sorted, and is checked.
+    """
+    if isinstance(data, pa.RecordBatchReader):
+        batches: Iterable[pa.Table] = (pa.Table.from_batches([batch]) for batch in data)
+    else:
+        table = data if isinstance(data, pa.Table) else schema.from_rows(data)
+        table = table.select(schema.fields.names).cast(schema.fields)
+        batches = [table.sort_by([(column, "ascending") for column in schema.key])]
+    metadata = {RECIPE: _recipe.get().encode(), SCHEMA: schema.name.encode()}
+    fields = schema.fields.with_metadata(metadata)
+    rows, last = 0, None
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, fields, compression="zstd") as out:
+        for batch in batches:
+            batch = batch.select(schema.fields.names).cast(schema.fields)
+            last = _check_key(schema, batch, last, path)
+            out.write_table(batch.cast(fields), row_group_size=ROW_GROUP)
+            rows += batch.num_rows
+    return rows
+
+
+def _check_key(schema: Schema, batch: pa.Table, last: tuple | None, path: Path | str) -> tuple | None:
+    """Raise if ``batch`` is out of order or (when the key is unique) repeats a key; give its last key."""
+    if batch.num_rows == 0 or not schema.key:
+        return last
+    keys = batch.select(list(schema.key)).combine_chunks()
+    first = tuple(keys.column(c)[0].as_py() for c in schema.key)
+    ordered = _in_order(keys, schema.key, strict=schema.unique)
+    if not ordered or (last is not None and (first < last or (schema.unique and first == last))):
+        raise ValueError(f"{path}: rows of {schema.name} are not sorted by a unique key ({', '.join(schema.key)})")
+    return tuple(keys.column(c)[-1].as_py() for c in schema.key)
+
+
+def _in_order(keys: pa.Table, names: Sequence[str], strict: bool) -> bool:
+    """Whether each row's key is greater than (or, if not strict, at least) the one before."""
+    n = keys.num_rows
+    if n < 2:
+        return True
+    equal = pa.array([True] * (n - 1))
+    less = pa.array([False] * (n - 1))
+    for name in names:
+        column = keys.column(name).combine_chunks()
+        before, after = column.slice(0, n - 1), column.slice(1)
+        less = pc.or_(less, pc.and_(equal, pc.less(before, after)))
+        equal = pc.and_(equal, pc.equal(before, after))
+    good = less if strict else pc.or_(less, equal)
+    return bool(pc.all(good).as_py())
+
+
+def read(path: Path | str, schema: Schema | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+    """The table at ``path``; with a schema, one that lacks its columns is refused with a clear error."""
+    try:
+        file = pq.ParquetFile(path, memory_map=True)
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist: run the stage that makes it first.") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{path} is not a readable Parquet file ({error}): delete it and rerun.") from None
+    with file:
+        if schema is not None:
+            missing = [name for name in schema.fields.names if name not in file.schema_arrow.names]
+            if missing:
+                raise InputError(f"{path} is no {schema.name} table: it lacks the column {missing[0]}.")
+        return file.read(columns=list(columns) if columns else None).replace_schema_metadata(None)
+
+
+def read_all(paths: Iterable[Path | str], schema: Schema, columns: Sequence[str] | None = None) -> pa.Table:
+    """The tables at ``paths``, one after the other."""
+    tables = [read(path, schema, columns) for path in paths]
+    if not tables:
+        fields = schema.fields if columns is None else pa.schema([schema.fields.field(c) for c in columns])
+        return fields.empty_table()
+    return pa.concat_tables(tables)
+
+
+def recipe_of(path: Path | str) -> str | None:
+    """The recipe id in the metadata of the Parquet file at ``path``; None where there is none."""
+    metadata = pq.read_metadata(path).metadata or {}
+    value = metadata.get(RECIPE)
+    return value.decode() if value else None
