@@ -29,8 +29,7 @@ def generator(seed: int, *key: object) -> random.Random:
 
 
 def by_rank(seed: int, what: str, items: Iterable[T], key=lambda item: item) -> list[T]:
-    """``items`` in the stable random order of the choice ``what``; ``key(item)`` must be unique and hashable by
-    :func:`stable_hash`."""
+    """``items`` in the stable random order of the choice ``what``; each has a ``key(item)`` of its own."""
     return sorted(items, key=lambda item: (stable_hash(seed, what, key(item)), repr(key(item))))
 
 

@@ -28,7 +28,7 @@ _recipe: ContextVar[str] = ContextVar("recipe", default="")
 
 @dataclass(frozen=True)
 class Schema:
-    """A table's name, columns and key (the columns it is sorted by, unique together unless ``unique`` is False)."""
+    """A table's name, columns and key: what it is sorted by, unique together unless ``unique`` is False."""
 
     name: str
     fields: pa.Schema
@@ -95,7 +95,9 @@ def _check_key(schema: Schema, batch: pa.Table, last: tuple | None, path: Path |
     first = tuple(keys.column(c)[0].as_py() for c in schema.key)
     ordered = _in_order(keys, schema.key, strict=schema.unique)
     if not ordered or (last is not None and (first < last or (schema.unique and first == last))):
-        raise ValueError(f"{path}: rows of {schema.name} are not sorted by a unique key ({', '.join(schema.key)})")
+        raise ValueError(
+            f"{path}: rows of {schema.name} are not sorted by a unique key ({', '.join(schema.key)})"
+        )
     return tuple(keys.column(c)[-1].as_py() for c in schema.key)
 
 

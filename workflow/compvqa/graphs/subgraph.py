@@ -86,8 +86,12 @@ class Subgraph:
 
 def make(name: str, attribute: str | None = None, edges: tuple[Edge, ...] = ()) -> Subgraph:
     """A subgraph with its edges, and their modifiers, in canonical order."""
-    ordered = [Edge(e.name, e.target, tuple(sorted(e.modifiers, key=lambda m: (m.name, m.noun)))) for e in edges]
-    return Subgraph(name, attribute, tuple(sorted(ordered, key=lambda e: json.dumps(_edge_data(e), ensure_ascii=False))))
+    ordered = [
+        Edge(e.name, e.target, tuple(sorted(e.modifiers, key=lambda m: (m.name, m.noun)))) for e in edges
+    ]
+    return Subgraph(
+        name, attribute, tuple(sorted(ordered, key=lambda e: json.dumps(_edge_data(e), ensure_ascii=False)))
+    )
 
 
 def parse(text: str) -> Subgraph:

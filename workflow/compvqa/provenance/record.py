@@ -1,7 +1,7 @@
 """Recipes and records: what an output was made from, and the facts of the run that made it.
 
 The *recipe id* hashes what determines an output's bytes: the stage, its code, its settings, the seed, the
-recipe ids of the tables that it reads and the sha256 of its other inputs. It does not hash how the work was cut:
+recipe ids of the tables that it reads and the sha256 of its other inputs. It does not hash how work was cut:
 all shards of a stage share one recipe, so that a gathered table is the same for any number of shards.
 The facts of the run (times, versions, counts, sha256 of inputs and outputs) go to ``<output>.prov.json``.
 """

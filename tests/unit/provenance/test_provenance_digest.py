@@ -1,0 +1,64 @@
+"""The digest follows code and imports, and nothing else."""
+
+import ast
+
+import pytest
+
+from compvqa.provenance import digest
+from compvqa.provenance.digest import closure, code_digest
+
+CODE = "import os\n\n\ndef f(x):\n    return x + 1\n"
+
+
+def canonical(source: str) -> list[str]:
+    return list(digest._canonical(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        CODE + "# a comment\n",
+        CODE.replace("import os", '"""A docstring."""\nimport os'),
+        CODE.replace("    return", '    """Says what f does."""\n    return'),
+        CODE.replace("x + 1", "(x\n        + 1)"),
+    ],
+)
+def test_comments_docstrings_and_formatting_do_not_count(same):
+    assert canonical(same) == canonical(CODE)
+
+
+@pytest.mark.parametrize(
+    "other", [CODE.replace("1", "2"), CODE.replace("1", "1.0"), CODE.replace("f(x)", "f(x, y=0)")]
+)
+def test_code_counts(other):
+    assert canonical(other) != canonical(CODE)
+
+
+def test_a_module_brings_what_it_imports_and_no_more():
+    modules = closure("compvqa.tables")
+    assert modules == {"compvqa", "compvqa.errors", "compvqa.tables"}
+
+
+def test_an_edit_changes_the_digest_of_those_who_import_it(tmp_path, monkeypatch):
+    package = tmp_path / "compvqa"
+    package.mkdir()
+    for name, text in {"__init__": "", "a": "from compvqa import b", "b": "X = 1", "c": "Y = 1"}.items():
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.setattr(digest, "_ROOT", tmp_path)
+
+    def digests():
+        for cached in (digest._tree, digest._imports, digest._module_digest):
+            cached.cache_clear()
+        return [code_digest(f"compvqa.{name}") for name in "abc"]
+
+    before = digests()
+    (package / "b.py").write_text("X = 2")
+    after = digests()
+    for cached in (digest._tree, digest._imports, digest._module_digest):
+        cached.cache_clear()
+    assert [x != y for x, y in zip(before, after, strict=True)] == [True, True, False]
+
+
+def test_an_unknown_module_is_an_error():
+    with pytest.raises(ModuleNotFoundError, match="compvqa.nothing"):
+        code_digest("compvqa.nothing")

@@ -1,0 +1,72 @@
+"""Tables are sorted, checked, atomic, and equal recipes give equal bytes."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.tables import Schema
+
+PAIRS = Schema(
+    "pairs", pa.schema([("a", pa.string()), ("b", pa.int64()), ("c", pa.string())]), key=("a", "b")
+)
+
+rows = st.lists(
+    st.fixed_dictionaries({"a": st.text(max_size=3), "b": st.integers(-3, 3), "c": st.text(max_size=3)}),
+    unique_by=lambda row: (row["a"], row["b"]),
+)
+
+
+@given(rows, st.randoms())
+def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path_factory, data, random):
+    folder = tmp_path_factory.mktemp("tables")
+    shuffled = list(data)
+    random.shuffle(shuffled)
+    with tables.recipe("r1"):
+        tables.write(folder / "one.parquet", PAIRS, data)
+        tables.write(folder / "two.parquet", PAIRS, PAIRS.from_rows(shuffled))
+    assert (folder / "one.parquet").read_bytes() == (folder / "two.parquet").read_bytes()
+    assert tables.recipe_of(folder / "one.parquet") == "r1"
+    back = tables.read(folder / "one.parquet", PAIRS).to_pylist()
+    assert back == sorted(data, key=lambda row: (row["a"].encode(), row["b"]))
+
+
+def test_a_repeated_key_is_refused_and_leaves_no_file(tmp_path):
+    with pytest.raises(ValueError, match="unique key"):
+        tables.write(
+            tmp_path / "x.parquet", PAIRS, [{"a": "x", "b": 1, "c": ""}, {"a": "x", "b": 1, "c": "y"}]
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "order", [([1], [2], True), ([2], [1], False), ([1, 1], [2], False), ([1], [1, 2], False)]
+)
+def test_streamed_batches_must_come_in_order(tmp_path, order):
+    *batches, good = order
+    stream = pa.RecordBatchReader.from_batches(
+        PAIRS.fields,
+        [
+            pa.RecordBatch.from_pylist([{"a": "x", "b": b, "c": ""} for b in batch], schema=PAIRS.fields)
+            for batch in batches
+        ],
+    )
+    if good:
+        assert tables.write(tmp_path / "x.parquet", PAIRS, stream) == 2
+    else:
+        with pytest.raises(ValueError, match="not sorted"):
+            tables.write(tmp_path / "x.parquet", PAIRS, stream)
+
+
+def test_reading_says_in_one_sentence_what_is_wrong(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        tables.read(tmp_path / "none.parquet", PAIRS)
+    (tmp_path / "bad.parquet").write_text("no parquet")
+    with pytest.raises(InputError, match="not a readable Parquet file"):
+        tables.read(tmp_path / "bad.parquet", PAIRS)
+    other = Schema("other", pa.schema([("a", pa.string())]), key=("a",))
+    tables.write(tmp_path / "other.parquet", other, [{"a": "x"}])
+    with pytest.raises(InputError, match="lacks the column b"):
+        tables.read(tmp_path / "other.parquet", PAIRS)

@@ -1,0 +1,112 @@
+"""The frame around every stage's run: checks its code and settings, sets its recipe, writes its record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.provenance import record
+from compvqa.provenance.digest import code_digest
+
+S = TypeVar("S", bound=BaseModel)
+
+
+def parse_settings(model: type[S], text: str | None, section: str = "") -> S:
+    """The settings in ``text``: JSON, or the path of a YAML file, or None for the defaults.
+
+    Raises :class:`InputError` naming the key that is wrong.
+    """
+    if text is None:
+        data = {}
+    elif text.lstrip().startswith("{"):
+        data = json.loads(text)
+    else:
+        data = load_yaml(Path(text))
+    return validate(model, data, section)
+
+
+def validate(model: type[S], data: object, section: str = "") -> S:
+    """``data`` as settings of ``model``; the first thing wrong with it becomes an :class:`InputError`."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = (
+            ".".join(str(part) for part in (*([section] if section else []), *first["loc"])) or "the config"
+        )
+        if first["type"] == "extra_forbidden":
+            known = ", ".join(sorted(model.model_fields))
+            raise InputError(
+                f"config key {where} is unknown: correct or remove it (known here: {known})."
+            ) from None
+        got = repr(first.get("input"))
+        got = got if len(got) < 80 else got[:77] + "…"
+        raise InputError(f"config key {where} has the wrong value {got}: {first['msg']}.") from None
+
+
+def load_yaml(path: Path) -> dict:
+    """The mapping in a YAML file; a missing or malformed file is an :class:`InputError`."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist: give the path of a YAML file.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}.") from None
+    if not isinstance(data, dict):
+        raise InputError(f"{path} holds no mapping of keys to values at its top level.")
+    return data
+
+
+def run_stage(
+    stage: str,
+    modules: Iterable[str],
+    work: Callable[[], dict[str, int]],
+    *,
+    outputs: Iterable[Path],
+    inputs: Iterable[Path] = (),
+    settings: BaseModel | dict | None = None,
+    seed: int | None = None,
+    code: str | None = None,
+    note: Path | None = None,
+) -> dict[str, int]:
+    """Run ``work`` as ``stage`` and write the record beside its first output.
+
+    ``modules`` are those whose digest is the stage's code; with ``code`` given (by the workflow), a source
+    that has changed since is refused. ``note`` is the record's path where it is not
+    ``<first output>.prov.json``.
+    """
+    digest = code_digest(*modules)
+    if code is not None and code != digest:
+        raise InputError(f"the code of {stage} changed while the workflow ran: start the workflow again.")
+    outputs = list(outputs)
+    inputs = list(inputs)
+    for path in inputs:
+        if not path.exists():
+            raise InputError(f"{path} does not exist: run the stage that makes it, or correct the path.")
+    data = settings.model_dump(mode="json") if isinstance(settings, BaseModel) else settings
+    recipe = record.recipe_id(stage, digest, data, seed, record.files_of(inputs))
+    started = datetime.now(UTC)
+    with tables.recipe(recipe):
+        counts = work()
+    path = note or outputs[0].with_name(outputs[0].name + ".prov.json")
+    record.write(
+        path,
+        stage=stage,
+        recipe=recipe,
+        code=digest,
+        settings=data,
+        seed=seed,
+        inputs=inputs,
+        outputs=outputs,
+        counts=counts,
+        started=started,
+    )
+    return counts

@@ -1,0 +1,118 @@
+"""GQA's ``*_sceneGraphs.json``: one JSON object, scene id → width, height and objects with their relations.
+
+The spatial relations "to the left of" and "to the right of", which GQA added between nearly all objects, are
+dropped (as COVR does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from compvqa.scenes.raw import (
+    RawObject,
+    RawRelation,
+    RawScene,
+    Report,
+    SplitOf,
+    clean_box,
+    clean_name,
+    clean_size,
+    link,
+    unique_names,
+)
+from compvqa.scenes.stream import Repeated, members
+
+SPATIAL = frozenset({"to the left of", "to the right of"})
+SPLITS = ("train", "val", "all")
+
+
+def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[RawScene]:
+    """The scenes of the files ``train``, ``val`` and ``all`` (whose scenes are dealt by ``split_of``)."""
+    for part in (part for part in SPLITS if part in files):
+        report.file = files[part].name
+        for scene_id, record in members(files[part]):
+            report.count("scenes: in")
+            if not isinstance(record, dict) or not isinstance(record.get("objects"), dict):
+                report.reject(scene_id, "scene", "scene without a table of objects")
+                continue
+            split = split_of(scene_id) if part == "all" else part
+            yield _scene(scene_id, record, split, report)
+
+
+def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
+    objects: list[RawObject] = []
+    relations: list[RawRelation] = []
+    if isinstance(record["objects"], Repeated):
+        for object_id in record["objects"].keys_repeated:
+            report.reject(scene_id, f"object {object_id}", "object id repeated")
+    for object_id, item in record["objects"].items():
+        report.count("objects: in")
+        found = _object(scene_id, object_id, item, report)
+        if found is not None:
+            objects.append(found)
+        if isinstance(item, dict):
+            relations += _relations(scene_id, object_id, item.get("relations"), report)
+    return RawScene(
+        raw_id=scene_id,
+        split=split,
+        image_id=scene_id,
+        width=clean_size(record, "width"),
+        height=clean_size(record, "height"),
+        objects=objects,
+        relations=link(relations, objects, report, scene_id),
+    )
+
+
+def _object(scene_id: str, object_id: str, item: object, report: Report) -> RawObject | None:
+    if not isinstance(item, dict):
+        report.reject(scene_id, f"object {object_id}", "object is not a table")
+        return None
+    name, wrong = clean_name(item.get("name"))
+    if name is None:
+        report.reject(scene_id, f"object {object_id}", f"object: {wrong}")
+        return None
+    box, wrong = clean_box(item)
+    if box is None:
+        report.reject(scene_id, f"object {object_id}", wrong)
+        return None
+    attributes = item.get("attributes")
+    if attributes:
+        attributes = unique_names(attributes, report, scene_id, f"object {object_id}")
+    return RawObject(object_id, name, attributes or [], box)
+
+
+def _relations(scene_id: str, subject_id: str, items: object, report: Report) -> list[RawRelation]:
+    if not items:
+        return []
+    if not isinstance(items, list):
+        report.reject(scene_id, f"object {subject_id}", "relations are not a list")
+        return []
+    kept, spatial = [], 0
+    for item in items:
+        raw_name = item.get("name") if item.__class__ is dict else None
+        if raw_name.__class__ is str and raw_name in SPATIAL:
+            spatial += 1
+            continue
+        relation = _relation(scene_id, subject_id, item, report)
+        if relation is not None:
+            kept.append(relation)
+    report.counts["relations: in"] += len(items)
+    report.counts["relations: dropped: to the left or right of"] += spatial
+    return kept
+
+
+def _relation(scene_id: str, subject_id: str, item: object, report: Report) -> RawRelation | None:
+    if not isinstance(item, dict):
+        report.reject(scene_id, f"relation of {subject_id}", "relation is not a table")
+        return None
+    target = item.get("object")
+    record = f"relation {subject_id} -> {target}"
+    if isinstance(target, bool) or not isinstance(target, str | int):
+        report.reject(scene_id, record, "relation to a missing object")
+        return None
+    name, wrong = clean_name(item.get("name"))
+    if name is None:
+        report.reject(scene_id, record, f"relation: {wrong}")
+        return None
+    return RawRelation(name, subject_id, str(target))

@@ -1,0 +1,161 @@
+"""What every reader gives: plain scene records, and a report of all that it left out."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from compvqa.scenes.graph import Box
+
+SplitOf = Callable[[str], str]  # raw scene id -> "train" or "val", for a file that holds both
+MAX_NAME = 60  # characters
+_STRANGE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff()\[\]{}<>|\"\\;?*=~^`]")
+_WORD = re.compile(r"\w")
+
+
+@dataclass(slots=True)
+class RawObject:
+    """An object as annotated; its box is (x, y, w, h) in pixels, None where the source has none."""
+
+    object_id: str
+    name: str
+    attributes: list[str] = field(default_factory=list)
+    box: Box | None = None
+
+
+@dataclass(slots=True)
+class RawRelation:
+    """A relation as annotated, with its modifiers ((name, object id), …)."""
+
+    name: str
+    subject_id: str
+    object_id: str
+    modifiers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class RawScene:
+    """A scene as read: its id in the raw file, split (train or val), image id, size in pixels, objects, relations."""
+
+    raw_id: str
+    split: str
+    image_id: str
+    width: int | None
+    height: int | None
+    objects: list[RawObject]
+    relations: list[RawRelation]
+
+
+class Report:
+    """What a reader refuses (with file, scene, record and reason) and what it drops by rule (counted).
+
+    ``reject`` is for records that are malformed; ``count`` for what the rules of the source leave out.
+    """
+
+    def __init__(self) -> None:
+        self.file = ""
+        self.counts: Counter[str] = Counter()
+        self.rejects: list[dict[str, str]] = []
+
+    def reject(self, scene_id: object, record: str, reason: str) -> None:
+        """Note that ``record`` of the scene in the current file is refused."""
+        row = {"file": self.file, "scene_id": str(scene_id), "record": record, "reason": reason}
+        self.rejects.append({key: printable(value) for key, value in row.items()})
+        self.counts[f"rejected: {reason}"] += 1
+
+    def count(self, what: str, number: int = 1) -> None:
+        self.counts[what] += number
+
+    def take_rejects(self) -> list[dict[str, str]]:
+        """The rejects since the last call."""
+        rejects, self.rejects = self.rejects, []
+        return rejects
+
+
+def printable(text: str, limit: int = 120) -> str:
+    """``text`` fit for a table and a terminal: at most ``limit`` characters, none of them a lone surrogate."""
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def clean_name(value: object) -> tuple[str | None, str]:
+    """The name with its spaces normalised, or (None, what is wrong with it).
+
+    Refused are names that no question could print: empty, longer than 60 characters, without a letter or
+    digit, or with brackets, quotes or control characters.
+    """
+    if not isinstance(value, str):
+        return None, "without a name" if value is None else "name is not a text"
+    name = " ".join(value.split())
+    if not name:
+        return None, "without a name"
+    if len(name) > MAX_NAME or _STRANGE.search(name) or not _WORD.search(name):
+        return None, "strange name"
+    return name, ""
+
+
+def clean_box(record: dict) -> tuple[Box | None, str]:
+    """The box of a record with x, y, w, h in pixels, or (None, what is wrong with it).
+
+    A box may begin outside the picture (annotators drew some so), but must have a positive size.
+    """
+    box = (record.get("x"), record.get("y"), record.get("w"), record.get("h"))
+    for value in box:
+        if value.__class__ is not int and (value.__class__ is not float or not math.isfinite(value)):
+            return None, "box is not four numbers"
+        if abs(value) > 1e6:
+            return None, "box is far too large"
+    if box[2] <= 0 or box[3] <= 0:
+        return None, "box without a positive size"
+    return box, ""
+
+
+def clean_size(record: dict, key: str) -> int | None:
+    """A picture's width or height in pixels; None where it is missing or makes no sense."""
+    value = record.get(key)
+    return value if value.__class__ is int and 0 < value < 1_000_000 else None
+
+
+def unique_names(
+    values: object, report: Report, scene_id: str, record: str, lower: bool = False
+) -> list[str]:
+    """The attributes of a record, cleaned and without repeats, in their given order."""
+    if not isinstance(values, list):
+        if values is not None:
+            report.reject(scene_id, record, "attributes are not a list")
+        return []
+    names: dict[str, None] = {}
+    for value in values:
+        name, wrong = clean_name(value)
+        if name is None:
+            report.reject(scene_id, f"{record}, attribute {value!r}", f"attribute: {wrong}")
+            continue
+        name = name.lower() if lower else name
+        if name in names:
+            report.count("attributes: dropped: repeated")
+        else:
+            names[name] = None
+    return list(names)
+
+
+def link(
+    relations: Iterable[RawRelation], objects: list[RawObject], report: Report, scene_id: str
+) -> list[RawRelation]:
+    """The relations whose two objects are there, without repeats; the rest rejected or counted."""
+    known = {item.object_id for item in objects}
+    seen: set[tuple] = set()
+    kept = []
+    for relation in relations:
+        triple = (relation.subject_id, relation.name, relation.object_id)
+        if relation.object_id not in known or relation.subject_id not in known:
+            record = f"relation {relation.subject_id} -> {relation.object_id}"
+            report.reject(scene_id, record, "relation to a missing object")
+        elif triple in seen:
+            report.count("relations: dropped: repeated")
+        else:
+            seen.add(triple)
+            kept.append(relation)
+    return kept

@@ -1,0 +1,111 @@
+"""Visual Genome's ``scene_graphs.json``: one JSON array of images with objects and relationships.
+
+Names and predicates are lower-cased and their spaces normalised; of an object's names the first counts.
+Synsets are not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from compvqa.scenes.raw import (
+    RawObject,
+    RawRelation,
+    RawScene,
+    Report,
+    SplitOf,
+    clean_box,
+    clean_name,
+    clean_size,
+    link,
+    unique_names,
+)
+from compvqa.scenes.stream import elements
+
+SPLITS = ("train", "val", "all")
+
+
+def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[RawScene]:
+    """The scenes of the files ``train``, ``val`` and ``all`` (whose scenes are dealt by ``split_of``)."""
+    for part in (part for part in SPLITS if part in files):
+        report.file = files[part].name
+        for number, record in enumerate(elements(files[part])):
+            report.count("scenes: in")
+            scene_id = _id(record.get("image_id")) if isinstance(record, dict) else None
+            if scene_id is None:
+                report.reject(f"#{number}", "scene", "scene without an image id")
+            elif not isinstance(record.get("objects"), list):
+                report.reject(scene_id, "scene", "scene without a list of objects")
+            else:
+                split = split_of(scene_id) if part == "all" else part
+                yield _scene(scene_id, record, split, report)
+
+
+def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
+    objects: dict[str, RawObject] = {}
+    for item in record["objects"]:
+        report.count("objects: in")
+        found = _object(scene_id, item, report)
+        if found is not None and found.object_id in objects:
+            report.reject(scene_id, f"object {found.object_id}", "object id repeated")
+        elif found is not None:
+            objects[found.object_id] = found
+    items = record.get("relationships")
+    if items is not None and not isinstance(items, list):
+        report.reject(scene_id, "scene", "relations are not a list")
+        items = None
+    relations = (_relation(scene_id, item, report) for item in items or ())
+    kept = list(objects.values())
+    return RawScene(
+        raw_id=scene_id,
+        split=split,
+        image_id=scene_id,
+        width=clean_size(record, "width"),
+        height=clean_size(record, "height"),
+        objects=kept,
+        relations=link((relation for relation in relations if relation), kept, report, scene_id),
+    )
+
+
+def _object(scene_id: str, item: object, report: Report) -> RawObject | None:
+    object_id = _id(item.get("object_id")) if isinstance(item, dict) else None
+    if object_id is None:
+        report.reject(scene_id, "object", "object without an id")
+        return None
+    names = item.get("names")
+    first = names[0] if isinstance(names, list) and names else item.get("name")
+    name, wrong = clean_name(first)
+    if name is None:
+        report.reject(scene_id, f"object {object_id}", f"object: {wrong}")
+        return None
+    box, wrong = clean_box(item)
+    if box is None:
+        report.reject(scene_id, f"object {object_id}", wrong)
+        return None
+    attributes = unique_names(item.get("attributes"), report, scene_id, f"object {object_id}", lower=True)
+    return RawObject(object_id, name.lower(), attributes, box)
+
+
+def _relation(scene_id: str, item: object, report: Report) -> RawRelation | None:
+    report.count("relations: in")
+    if not isinstance(item, dict):
+        report.reject(scene_id, "relation", "relation is not a table")
+        return None
+    subject_id, object_id = _id(item.get("subject_id")), _id(item.get("object_id"))
+    record = f"relation {subject_id} -> {object_id}"
+    if subject_id is None or object_id is None:
+        report.reject(scene_id, record, "relation to a missing object")
+        return None
+    name, wrong = clean_name(item.get("predicate"))
+    if name is None:
+        report.reject(scene_id, record, f"relation: {wrong}")
+        return None
+    return RawRelation(name.lower(), subject_id, object_id)
+
+
+def _id(value: object) -> str | None:
+    """An id as text: Visual Genome writes integers, its conversions sometimes strings."""
+    if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
+        return None
+    return str(value)
