@@ -23,7 +23,7 @@ report: $(VENV)/.installed  ## make the Snakemake report of what has been run
 	  $(SNAKEMAKE) --report $(REPORT); fi
 
 test: lint  ## lint, then all tests
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/.installed  ## ruff, snakefmt and snakemake --lint
 	$(BIN)/ruff check .

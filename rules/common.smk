@@ -1,6 +1,6 @@
 # Takes the config; gives CONFIG (checked), T (the results' folder), and what every rule's params are made of.
-import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -9,29 +9,86 @@ from snakemake.exceptions import WorkflowError
 PROJECT = Path(workflow.current_basedir).parent
 sys.path.insert(0, str(PROJECT / "workflow"))
 
-from compvqa.config import load_config
+from compvqa.config import Definitions, as_json, load_config
 from compvqa.errors import InputError
-from compvqa.provenance.digest import code_digest
+from compvqa.provenance.digest import files_digest
+from compvqa.scenes.download import read_sources
+from compvqa.stages import stage_code
 
+SPLITS = Definitions(PROJECT / "config/splits")
+MODELS = Definitions(PROJECT / "config/models")
+PAPER = Definitions(PROJECT / "config/paper")
+TEMPLATES = Definitions(PROJECT / "config/templates/covr")
 try:
-    CONFIG = load_config(config, PROJECT / "config")
+    CONFIG = load_config(config)
+    for definitions, names in (
+        (SPLITS, CONFIG.splits.names),
+        (MODELS, CONFIG.models.trained),
+        (PAPER, CONFIG.paper.show),
+    ):
+        definitions.digest(*names)
 except InputError as error:
     raise WorkflowError(str(error)) from None
-
+CAPTIONS = PROJECT / "workflow/report"
+LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
+TEMPLATE_KINDS = sorted({TEMPLATES.load(path.stem)["kind"] for path in TEMPLATES.folder.glob("*.yaml")})
 T = f"results/{CONFIG.testbed}"
 SPRITES = "resources/sprites"
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown).
-STAGE = "--config {params.config:q} --seed {params.seed} --code {params.code} 2>&1 | tee {log}"
+LOG = " --code {params.code} 2>&1 | tee {log}"
+SEED = " --seed {params.seed}" + LOG
+STAGE = " --config {params.config:q}" + SEED
 
 # Jobs run this interpreter and this package, also when the workflow runs in another folder.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-shell.prefix(f"set -euo pipefail; export PYTHONPATH='{PROJECT / 'workflow'}' PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE; ")
+shell.prefix(
+    f"set -euo pipefail; export PYTHONPATH='{PROJECT / 'workflow'}' PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE; "
+)
 
 
-def settings(section):
-    """A section of the config as the JSON that a stage gets."""
-    return json.dumps(CONFIG.section(section), sort_keys=True, ensure_ascii=False)
+def split_settings(name):
+    """A split's definition and what all splits share, as JSON."""
+    shared = CONFIG.splits.model_dump(mode="json", exclude={"names"})
+    return as_json({"definition": SPLITS.load(name), "settings": shared})
+
+
+def model_settings(name, *sections, **changed):
+    """A model's module and size, some of it changed, and further sections of its file, as JSON."""
+    model = MODELS.load(name)
+    size = {**model.get("settings", {}), **changed}
+    return as_json({"model": model["model"], "settings": size} | {key: model.get(key, {}) for key in sections})
+
+
+def module_of(model):
+    """The module of a model: the name of a baseline, or as its file says."""
+    return model if model in CONFIG.models.baselines else MODELS.load(model)["model"]
+
+
+def repeated(option, values):
+    """A command-line option that is given once for each value."""
+    return " ".join(f"{option} {value}" for value in values)
+
+
+def shown(name):
+    """The files that a table or figure waits for (by SHOWN in paper.smk)."""
+    return [path for given in PAPER.load(name)["inputs"] for path in SHOWN[given]]
+
+
+def given(name):
+    """The inputs of a table or figure as command-line options."""
+    wanted = PAPER.load(name)["inputs"]
+    return repeated("--input", [f"{what}={path}" for what in wanted for path in GIVEN.get(what, SHOWN[what])])
+
+
+def definition(name):
+    """A hash of what defines a table or figure, and of those whose rows it has."""
+    return PAPER.digest(*sorted({name, PAPER.load(name).get("rows_from", name)}))
+
+
+def titles(name):
+    """How the report calls a table or figure."""
+    return {"what": PAPER.load(name)["title"], "of": PAPER.load(name)["citation"]}
 
 
 def memory(megabytes):

@@ -9,9 +9,7 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.tables import Schema
 
-PAIRS = Schema(
-    "pairs", pa.schema([("a", pa.string()), ("b", pa.int64()), ("c", pa.string())]), key=("a", "b")
-)
+PAIRS = Schema("pairs", pa.schema([("a", pa.string()), ("b", pa.int64()), ("c", pa.string())]), key=("a", "b"))
 
 rows = st.lists(
     st.fixed_dictionaries({"a": st.text(max_size=3), "b": st.integers(-3, 3), "c": st.text(max_size=3)}),
@@ -35,15 +33,11 @@ def test_bytes_do_not_depend_on_the_order_of_rows(tmp_path_factory, data, random
 
 def test_a_repeated_key_is_refused_and_leaves_no_file(tmp_path):
     with pytest.raises(ValueError, match="unique key"):
-        tables.write(
-            tmp_path / "x.parquet", PAIRS, [{"a": "x", "b": 1, "c": ""}, {"a": "x", "b": 1, "c": "y"}]
-        )
+        tables.write(tmp_path / "x.parquet", PAIRS, [{"a": "x", "b": 1, "c": ""}, {"a": "x", "b": 1, "c": "y"}])
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "order", [([1], [2], True), ([2], [1], False), ([1, 1], [2], False), ([1], [1, 2], False)]
-)
+@pytest.mark.parametrize("order", [([1], [2], True), ([2], [1], False), ([1, 1], [2], False), ([1], [1, 2], False)])
 def test_streamed_batches_must_come_in_order(tmp_path, order):
     *batches, good = order
     stream = pa.RecordBatchReader.from_batches(

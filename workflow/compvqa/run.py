@@ -39,14 +39,10 @@ def validate(model: type[S], data: object, section: str = "") -> S:
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        where = (
-            ".".join(str(part) for part in (*([section] if section else []), *first["loc"])) or "the config"
-        )
+        where = ".".join(str(part) for part in (*([section] if section else []), *first["loc"])) or "the config"
         if first["type"] == "extra_forbidden":
             known = ", ".join(sorted(model.model_fields))
-            raise InputError(
-                f"config key {where} is unknown: correct or remove it (known here: {known})."
-            ) from None
+            raise InputError(f"config key {where} is unknown: correct or remove it (known here: {known}).") from None
         got = repr(first.get("input"))
         got = got if len(got) < 80 else got[:77] + "…"
         raise InputError(f"config key {where} has the wrong value {got}: {first['msg']}.") from None

@@ -95,9 +95,7 @@ def _check_key(schema: Schema, batch: pa.Table, last: tuple | None, path: Path |
     first = tuple(keys.column(c)[0].as_py() for c in schema.key)
     ordered = _in_order(keys, schema.key, strict=schema.unique)
     if not ordered or (last is not None and (first < last or (schema.unique and first == last))):
-        raise ValueError(
-            f"{path}: rows of {schema.name} are not sorted by a unique key ({', '.join(schema.key)})"
-        )
+        raise ValueError(f"{path}: rows of {schema.name} are not sorted by a unique key ({', '.join(schema.key)})")
     return tuple(keys.column(c)[-1].as_py() for c in schema.key)
 
 
@@ -119,18 +117,27 @@ def _in_order(keys: pa.Table, names: Sequence[str], strict: bool) -> bool:
 
 def read(path: Path | str, schema: Schema | None = None, columns: Sequence[str] | None = None) -> pa.Table:
     """The table at ``path``; with a schema, one that lacks its columns is refused with a clear error."""
+    with _opened(path, schema) as file:
+        return file.read(columns=None if columns is None else list(columns)).replace_schema_metadata(None)
+
+
+def check(path: Path | str, schema: Schema) -> None:
+    """Raise :class:`InputError` if ``path`` is no table with the schema's columns."""
+    _opened(path, schema).close()
+
+
+def _opened(path: Path | str, schema: Schema | None) -> pq.ParquetFile:
     try:
         file = pq.ParquetFile(path, memory_map=True)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist: run the stage that makes it first.") from None
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path} is not a readable Parquet file ({error}): delete it and rerun.") from None
-    with file:
-        if schema is not None:
-            missing = [name for name in schema.fields.names if name not in file.schema_arrow.names]
-            if missing:
-                raise InputError(f"{path} is no {schema.name} table: it lacks the column {missing[0]}.")
-        return file.read(columns=list(columns) if columns else None).replace_schema_metadata(None)
+    missing = [name for name in schema.fields.names if name not in file.schema_arrow.names] if schema else []
+    if missing:
+        file.close()
+        raise InputError(f"{path} is no {schema.name} table: it lacks the column {missing[0]}.")
+    return file
 
 
 def read_all(paths: Iterable[Path | str], schema: Schema, columns: Sequence[str] | None = None) -> pa.Table:

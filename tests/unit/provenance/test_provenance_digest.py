@@ -27,9 +27,7 @@ def test_comments_docstrings_and_formatting_do_not_count(same):
     assert canonical(same) == canonical(CODE)
 
 
-@pytest.mark.parametrize(
-    "other", [CODE.replace("1", "2"), CODE.replace("1", "1.0"), CODE.replace("f(x)", "f(x, y=0)")]
-)
+@pytest.mark.parametrize("other", [CODE.replace("1", "2"), CODE.replace("1", "1.0"), CODE.replace("f(x)", "f(x, y=0)")])
 def test_code_counts(other):
     assert canonical(other) != canonical(CODE)
 
@@ -54,9 +52,12 @@ def test_an_edit_changes_the_digest_of_those_who_import_it(tmp_path, monkeypatch
     before = digests()
     (package / "b.py").write_text("X = 2")
     after = digests()
+    (package / "c.json").write_text("{}")
+    with_data = digests()
     for cached in (digest._tree, digest._imports, digest._module_digest):
         cached.cache_clear()
     assert [x != y for x, y in zip(before, after, strict=True)] == [True, True, False]
+    assert [x != y for x, y in zip(after, with_data, strict=True)] == [False, False, True]
 
 
 def test_an_unknown_module_is_an_error():

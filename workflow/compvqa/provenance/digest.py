@@ -2,7 +2,8 @@
 
 Snakemake reruns a rule when its ``params`` change, and does not see the Python modules that a shell line
 imports. So every rule has ``params: code=code_digest("compvqa.<module>")``: a hash of the module and of all
-that it imports inside the package, over the syntax tree without comments, docstrings and formatting.
+that it imports inside the package, over the syntax tree without comments, docstrings and formatting. A module's
+data are in the JSON file of its name beside it (``words.py``, ``words.json``) and count as its code.
 """
 
 from __future__ import annotations
@@ -25,6 +26,14 @@ def code_digest(*modules: str) -> str:
     digest = blake2b(digest_size=12)
     for module in sorted(closure(*modules)):
         digest.update(f"{module}\0{_module_digest(module)}\n".encode())
+    return digest.hexdigest()
+
+
+def files_digest(folder: Path) -> str:
+    """A hash of the names and bytes of the files in ``folder`` (pages' templates, captions)."""
+    digest = blake2b(digest_size=12)
+    for path in sorted(path for path in folder.iterdir() if path.is_file()):
+        digest.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
@@ -77,7 +86,11 @@ def _imports(module: str) -> tuple[str, ...]:
 
 @cache
 def _module_digest(module: str) -> str:
-    return blake2b("\n".join(_canonical(_tree(module))).encode(), digest_size=12).hexdigest()
+    digest = blake2b("\n".join(_canonical(_tree(module))).encode(), digest_size=12)
+    data = _source(module).with_suffix(".json")
+    if data.is_file():
+        digest.update(data.read_bytes())
+    return digest.hexdigest()
 
 
 def _canonical(node: ast.AST) -> Iterator[str]:

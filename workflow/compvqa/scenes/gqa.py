@@ -23,7 +23,7 @@ from compvqa.scenes.raw import (
 )
 from compvqa.scenes.stream import Repeated, members
 
-SPATIAL = frozenset({"to the left of", "to the right of"})
+SPATIAL = ("to the left of", "to the right of")  # no set: a name may be of any type
 SPLITS = ("train", "val", "all")
 
 
@@ -32,7 +32,7 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
     for part in (part for part in SPLITS if part in files):
         report.file = files[part].name
         for scene_id, record in members(files[part]):
-            report.count("scenes: in")
+            report.count("scenes in")
             if not isinstance(record, dict) or not isinstance(record.get("objects"), dict):
                 report.reject(scene_id, "scene", "scene without a table of objects")
                 continue
@@ -43,15 +43,17 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
 def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
     objects: list[RawObject] = []
     relations: list[RawRelation] = []
+    if isinstance(record, Repeated):
+        report.reject(scene_id, "scene", "scene has a key twice")
     if isinstance(record["objects"], Repeated):
         for object_id in record["objects"].keys_repeated:
             report.reject(scene_id, f"object {object_id}", "object id repeated")
+    report.count("objects in", len(record["objects"]))
     for object_id, item in record["objects"].items():
-        report.count("objects: in")
         found = _object(scene_id, object_id, item, report)
         if found is not None:
             objects.append(found)
-        if isinstance(item, dict):
+        if isinstance(item, dict) and item.get("relations"):
             relations += _relations(scene_id, object_id, item.get("relations"), report)
     return RawScene(
         raw_id=scene_id,
@@ -68,6 +70,8 @@ def _object(scene_id: str, object_id: str, item: object, report: Report) -> RawO
     if not isinstance(item, dict):
         report.reject(scene_id, f"object {object_id}", "object is not a table")
         return None
+    if isinstance(item, Repeated):
+        report.reject(scene_id, f"object {object_id}", "object has a key twice")
     name, wrong = clean_name(item.get("name"))
     if name is None:
         report.reject(scene_id, f"object {object_id}", f"object: {wrong}")
@@ -83,23 +87,14 @@ def _object(scene_id: str, object_id: str, item: object, report: Report) -> RawO
 
 
 def _relations(scene_id: str, subject_id: str, items: object, report: Report) -> list[RawRelation]:
-    if not items:
-        return []
     if not isinstance(items, list):
         report.reject(scene_id, f"object {subject_id}", "relations are not a list")
         return []
-    kept, spatial = [], 0
-    for item in items:
-        raw_name = item.get("name") if item.__class__ is dict else None
-        if raw_name.__class__ is str and raw_name in SPATIAL:
-            spatial += 1
-            continue
-        relation = _relation(scene_id, subject_id, item, report)
-        if relation is not None:
-            kept.append(relation)
-    report.counts["relations: in"] += len(items)
-    report.counts["relations: dropped: to the left or right of"] += spatial
-    return kept
+    rest = [item for item in items if item.__class__ is not dict or item.get("name") not in SPATIAL]
+    report.count("relations in", len(items))
+    report.count("relations dropped: to the left or right of", len(items) - len(rest))
+    relations = (_relation(scene_id, subject_id, item, report) for item in rest)
+    return [relation for relation in relations if relation is not None]
 
 
 def _relation(scene_id: str, subject_id: str, item: object, report: Report) -> RawRelation | None:
@@ -107,12 +102,11 @@ def _relation(scene_id: str, subject_id: str, item: object, report: Report) -> R
         report.reject(scene_id, f"relation of {subject_id}", "relation is not a table")
         return None
     target = item.get("object")
-    record = f"relation {subject_id} -> {target}"
-    if isinstance(target, bool) or not isinstance(target, str | int):
-        report.reject(scene_id, record, "relation to a missing object")
+    if target.__class__ is not str and target.__class__ is not int:
+        report.reject(scene_id, f"relation {subject_id} -> {target}", "relation to a missing object")
         return None
     name, wrong = clean_name(item.get("name"))
     if name is None:
-        report.reject(scene_id, record, f"relation: {wrong}")
+        report.reject(scene_id, f"relation {subject_id} -> {target}", f"relation: {wrong}")
         return None
     return RawRelation(name, subject_id, str(target))

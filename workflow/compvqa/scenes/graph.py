@@ -52,6 +52,22 @@ class SceneGraph:
             result.setdefault(relation.subject_id, []).append(relation)
         return result
 
+    @cached_property
+    def by_name(self) -> dict[str, list[str]]:
+        """The ids of the objects of each name."""
+        result: dict[str, list[str]] = {}
+        for object_id, item in self.objects.items():
+            result.setdefault(item.name, []).append(object_id)
+        return result
+
+    @cached_property
+    def by_relation(self) -> dict[str, list[Relation]]:
+        """The relations of each name."""
+        result: dict[str, list[Relation]] = {}
+        for relation in self.relations:
+            result.setdefault(relation.name, []).append(relation)
+        return result
+
 
 class SceneStore:
     """The graphs of the scenes in a folder of scene tables.
@@ -91,9 +107,7 @@ class SceneStore:
             for row in rows["objects"]
         }
         relations = tuple(
-            Relation(
-                row["name"], row["subject_id"], row["object_id"], tuple(modifiers.get(row["relation_id"], ()))
-            )
+            Relation(row["name"], row["subject_id"], row["object_id"], tuple(modifiers.get(row["relation_id"], ())))
             for row in rows["relations"]
         )
         return SceneGraph(scene_id, objects, relations)

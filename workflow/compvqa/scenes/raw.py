@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from compvqa.scenes.graph import Box
 
@@ -38,7 +39,7 @@ class RawRelation:
 
 @dataclass(slots=True)
 class RawScene:
-    """A scene as read: its id in the raw file, split (train or val), image id, size in pixels, objects, relations."""
+    """A scene as read: id in the raw file, split (train or val), image id, size in pixels, and its graph."""
 
     raw_id: str
     split: str
@@ -76,7 +77,7 @@ class Report:
 
 
 def printable(text: str, limit: int = 120) -> str:
-    """``text`` fit for a table and a terminal: at most ``limit`` characters, none of them a lone surrogate."""
+    """``text`` fit for a table and a terminal: at most ``limit`` characters, without lone surrogates."""
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
@@ -87,8 +88,13 @@ def clean_name(value: object) -> tuple[str | None, str]:
     Refused are names that no question could print: empty, longer than 60 characters, without a letter or
     digit, or with brackets, quotes or control characters.
     """
-    if not isinstance(value, str):
-        return None, "without a name" if value is None else "name is not a text"
+    if value.__class__ is str:
+        return _cleaned(value)
+    return None, "without a name" if value is None else "name is not a text"
+
+
+@lru_cache(maxsize=1 << 17)
+def _cleaned(value: str) -> tuple[str | None, str]:
     name = " ".join(value.split())
     if not name:
         return None, "without a name"
@@ -100,16 +106,18 @@ def clean_name(value: object) -> tuple[str | None, str]:
 def clean_box(record: dict) -> tuple[Box | None, str]:
     """The box of a record with x, y, w, h in pixels, or (None, what is wrong with it).
 
-    A box may begin outside the picture (annotators drew some so), but must have a positive size.
+    Its corner must not be negative and its size must be positive.
     """
-    box = (record.get("x"), record.get("y"), record.get("w"), record.get("h"))
+    box = x, y, w, h = record.get("x"), record.get("y"), record.get("w"), record.get("h")
     for value in box:
         if value.__class__ is not int and (value.__class__ is not float or not math.isfinite(value)):
             return None, "box is not four numbers"
-        if abs(value) > 1e6:
-            return None, "box is far too large"
-    if box[2] <= 0 or box[3] <= 0:
+    if w <= 0 or h <= 0:
         return None, "box without a positive size"
+    if x < 0 or y < 0:
+        return None, "box with a negative corner"
+    if max(box) > 1e6:
+        return None, "box is far too large"
     return box, ""
 
 
@@ -119,9 +127,7 @@ def clean_size(record: dict, key: str) -> int | None:
     return value if value.__class__ is int and 0 < value < 1_000_000 else None
 
 
-def unique_names(
-    values: object, report: Report, scene_id: str, record: str, lower: bool = False
-) -> list[str]:
+def unique_names(values: object, report: Report, scene_id: str, record: str, lower: bool = False) -> list[str]:
     """The attributes of a record, cleaned and without repeats, in their given order."""
     if not isinstance(values, list):
         if values is not None:
@@ -135,7 +141,7 @@ def unique_names(
             continue
         name = name.lower() if lower else name
         if name in names:
-            report.count("attributes: dropped: repeated")
+            report.count("attributes dropped: repeated")
         else:
             names[name] = None
     return list(names)
@@ -154,7 +160,7 @@ def link(
             record = f"relation {relation.subject_id} -> {relation.object_id}"
             report.reject(scene_id, record, "relation to a missing object")
         elif triple in seen:
-            report.count("relations: dropped: repeated")
+            report.count("relations dropped: repeated")
         else:
             seen.add(triple)
             kept.append(relation)

@@ -20,7 +20,7 @@ _SPACE = " \t\r\n"
 
 
 class Repeated(dict):
-    """A JSON object in which keys are repeated: the first value of each is kept, ``keys_repeated`` names them."""
+    """A JSON object in which keys are repeated: each has its first value, ``keys_repeated`` names them."""
 
     keys_repeated: tuple[str, ...] = ()
 
@@ -148,7 +148,7 @@ class _Window:
         while True:
             try:
                 value, end = self.decode(self.text, self.at)
-                if end < len(self.text) or self.ended:  # a number could go on behind the window
+                if end + 3 <= len(self.text) or self.ended:  # a number cut as in "1e+" could go on
                     self.at = end
                     return value
             except json.JSONDecodeError as error:

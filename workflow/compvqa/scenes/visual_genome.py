@@ -31,7 +31,7 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
     for part in (part for part in SPLITS if part in files):
         report.file = files[part].name
         for number, record in enumerate(elements(files[part])):
-            report.count("scenes: in")
+            report.count("scenes in")
             scene_id = _id(record.get("image_id")) if isinstance(record, dict) else None
             if scene_id is None:
                 report.reject(f"#{number}", "scene", "scene without an image id")
@@ -45,7 +45,7 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
 def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
     objects: dict[str, RawObject] = {}
     for item in record["objects"]:
-        report.count("objects: in")
+        report.count("objects in")
         found = _object(scene_id, item, report)
         if found is not None and found.object_id in objects:
             report.reject(scene_id, f"object {found.object_id}", "object id repeated")
@@ -88,7 +88,7 @@ def _object(scene_id: str, item: object, report: Report) -> RawObject | None:
 
 
 def _relation(scene_id: str, item: object, report: Report) -> RawRelation | None:
-    report.count("relations: in")
+    report.count("relations in")
     if not isinstance(item, dict):
         report.reject(scene_id, "relation", "relation is not a table")
         return None

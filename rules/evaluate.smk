@@ -1,0 +1,77 @@
+# Takes all models' answers, the dataset and the truth; gives scores, statistics and the share of invalid questions.
+rule scores:
+    input:
+        predictions=[f"{T}/runs/{run}/predictions.parquet" for run in RUNS]
+        + [f"{T}/baselines/{run}.parquet" for run in BASELINES],
+        dataset=f"{T}/dataset/questions.parquet",
+        splits=expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
+    output:
+        scores=f"{T}/evaluation/scores.parquet",
+        generalization=f"{T}/evaluation/generalization.parquet",
+        record=f"{T}/evaluation/scores.parquet.prov.json",
+    log:
+        "logs/scores.log",
+    benchmark:
+        "benchmarks/jobs/scores.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        config=CONFIG.section("scores"),
+        seed=CONFIG.seed,
+        code=stage_code("scores"),
+        predictions=lambda wildcards, input: repeated("--predictions", input.predictions),
+        splits=lambda wildcards, input: repeated("--splits", input.splits),
+    shell:
+        "python -m compvqa scores {output.scores} --generalization {output.generalization} {params.predictions}"
+        " --dataset {input.dataset} {params.splits}" + STAGE
+
+
+rule statistics:
+    input:
+        dataset=f"{T}/dataset/questions.parquet",
+    output:
+        statistics=f"{T}/evaluation/statistics.parquet",
+        record=f"{T}/evaluation/statistics.parquet.prov.json",
+    log:
+        "logs/statistics.log",
+    benchmark:
+        "benchmarks/jobs/statistics.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        code=stage_code("statistics"),
+    shell:
+        "python -m compvqa statistics {output.statistics} --dataset {input.dataset}" + LOG
+
+
+rule validity:
+    input:
+        dataset=f"{T}/dataset/questions.parquet",
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        truth=CONFIG.truth or [],
+        lexicon=rules.lexicon.output.lexicon,
+    output:
+        validity=f"{T}/evaluation/validity.parquet",
+        record=f"{T}/evaluation/validity.parquet.prov.json",
+    log:
+        "logs/validity.log",
+    benchmark:
+        "benchmarks/jobs/validity.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(60),
+    params:
+        config=CONFIG.section("validity"),
+        seed=CONFIG.seed,
+        code=stage_code("validity"),
+    shell:
+        f"python -m compvqa validity {{output.validity}} --dataset {{input.dataset}} --scenes {T}/scenes"
+        f" --truth {{input.truth}} --lexicon {{input.lexicon}}{STAGE}"

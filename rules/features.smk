@@ -1,0 +1,29 @@
+# Takes pictures and where objects are; gives the regions of each picture and their features.
+rule features:
+    input:
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        images=list(CONFIG.images.values()),
+        truth=CONFIG.truth or [],
+    output:
+        regions=f"{T}/features/regions.parquet",
+        features=f"{T}/features/features.npy",
+        encoder=f"{T}/features/encoder.safetensors",
+        record=f"{T}/features/regions.parquet.prov.json",
+    log:
+        "logs/features.log",
+    benchmark:
+        "benchmarks/jobs/features.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: CONFIG.models.cpus
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(60),
+        gpu=CONFIG.models.gpus,
+    params:
+        config=CONFIG.section("features"),
+        seed=CONFIG.seed,
+        code=stage_code("features"),
+    shell:
+        f"python -m compvqa features {T}/features --scenes {T}/scenes --truth {{input.truth}}/complete"
+        f" --images {{input.images}}{STAGE}"

@@ -1,0 +1,78 @@
+# Takes scene tables, overlap and presence; gives subgraphs, seeds, candidate images and related images.
+rule subgraphs:
+    input:
+        expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+    output:
+        subgraphs=f"{T}/graphs/subgraphs/{{scatteritem}}.parquet",
+        occurrences=f"{T}/graphs/occurrences/{{scatteritem}}.parquet",
+        record=f"{T}/graphs/subgraphs/{{scatteritem}}.parquet.prov.json",
+    log:
+        "logs/subgraphs/{scatteritem}.log",
+    benchmark:
+        "benchmarks/jobs/subgraphs-{scatteritem}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(60),
+    params:
+        config=CONFIG.section("subgraphs"),
+        seed=CONFIG.seed,
+        code=stage_code("subgraphs"),
+    shell:
+        f"python -m compvqa subgraphs --scenes {T}/scenes --shard {{wildcards.scatteritem}}"
+        f" --subgraphs {{output.subgraphs}} --occurrences {{output.occurrences}}{STAGE}"
+
+
+rule candidates:
+    input:
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        subgraphs=gather.shards(f"{T}/graphs/subgraphs/{{scatteritem}}.parquet"),
+        occurrences=gather.shards(f"{T}/graphs/occurrences/{{scatteritem}}.parquet"),
+        overlap=f"{T}/overlap/overlap.parquet",
+    output:
+        seeds=f"{T}/graphs/seeds/{{scatteritem}}.parquet",
+        candidates=f"{T}/graphs/candidates/{{scatteritem}}.parquet",
+        record=f"{T}/graphs/seeds/{{scatteritem}}.parquet.prov.json",
+    log:
+        "logs/candidates/{scatteritem}.log",
+    benchmark:
+        "benchmarks/jobs/candidates-{scatteritem}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(120),
+    params:
+        config=CONFIG.section("candidates"),
+        seed=CONFIG.seed,
+        code=stage_code("candidates", backend=CONFIG.candidates.backend),
+    shell:
+        f"python -m compvqa candidates --scenes {T}/scenes --graphs {T}/graphs --overlap {{input.overlap}}"
+        f" --shard {{wildcards.scatteritem}} --seeds {{output.seeds}} --candidates {{output.candidates}}{STAGE}"
+
+
+rule related:
+    input:
+        seeds=f"{T}/graphs/seeds/{{scatteritem}}.parquet",
+        candidates=f"{T}/graphs/candidates/{{scatteritem}}.parquet",
+        presence=f"{T}/filters/presence/{{scatteritem}}.parquet",
+    output:
+        related=f"{T}/graphs/related/{{scatteritem}}.parquet",
+        record=f"{T}/graphs/related/{{scatteritem}}.parquet.prov.json",
+    log:
+        "logs/related/{scatteritem}.log",
+    benchmark:
+        "benchmarks/jobs/related-{scatteritem}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(60),
+    params:
+        config=CONFIG.section("related"),
+        seed=CONFIG.seed,
+        code=stage_code("related"),
+    shell:
+        "python -m compvqa related --seeds {input.seeds} --candidates {input.candidates}"
+        " --presence {input.presence} --related {output.related}" + STAGE

@@ -1,0 +1,123 @@
+# Takes raw downloads (or makes the sprites world); gives the one set of scene tables and the lexicon.
+for row in read_sources(PROJECT / "config/sources.tsv"):
+
+    rule:
+        name:
+            "download_" + re.sub(r"\W", "_", f"{row.name}_{row.file}")
+        output:
+            files=expand(f"resources/{row.name}/{{file}}", file=row.files()),
+            record=f"resources/{row.name}/{row.file}.prov.json",
+        log:
+            f"logs/download/{row.name}_{row.file}.log",
+        benchmark:
+            f"benchmarks/jobs/download-{row.name}-{row.file}.tsv"
+        conda:
+            "../envs/data.yaml"
+        resources:
+            runtime=minutes(600),
+        params:
+            row=[row.name, row.file],
+            folder=f"resources/{row.name}",
+            sha256=row.sha256,
+            code=stage_code("download"),
+        shell:
+            "python -m compvqa download {params.row} --folder {params.folder} --sources {PROJECT:q}/config/sources.tsv"
+            " --lock {PROJECT:q}/config/sources.lock.tsv" + LOG
+
+
+rule sprites:
+    output:
+        images=directory(f"{SPRITES}/images"),
+        imsitu=expand(
+            f"{SPRITES}/imsitu/{{file}}",
+            file=["train.json", "dev.json", "imsitu_space.json", "generation_templates.tab"],
+        ),
+        truth=directory(f"{SPRITES}/truth"),
+        annotated=expand(f"{SPRITES}/{{split}}_sceneGraphs.json", split=["train", "val"]),
+        lexicon=f"{SPRITES}/lexicon.json",
+        record=f"{SPRITES}/sprites.prov.json",
+    log:
+        "logs/sprites.log",
+    benchmark:
+        "benchmarks/jobs/sprites.tsv"
+    conda:
+        "../envs/data.yaml"
+    threads: 2
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        config=CONFIG.section("sprites"),
+        seed=CONFIG.seed,
+        code=stage_code("sprites"),
+    shell:
+        f"python -m compvqa sprites {SPRITES}{STAGE}"
+
+
+rule lexicon:
+    input:
+        CONFIG.lexicon.files(),
+    output:
+        lexicon=f"{T}/lexicon.json",
+        record=f"{T}/lexicon.json.prov.json",
+    log:
+        "logs/lexicon.log",
+    benchmark:
+        "benchmarks/jobs/lexicon.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        source=CONFIG.lexicon.option(),
+        code=stage_code("lexicon"),
+    shell:
+        "python -m compvqa lexicon {output.lexicon} {params.source}" + LOG
+
+
+rule ingest:
+    input:
+        raw=lambda wildcards: CONFIG.source(wildcards.source).files.values(),
+        lexicon=rules.lexicon.output.lexicon,
+    output:
+        tables=expand(f"{T}/sources/{{{{source}}}}/{{table}}.parquet", table=[*SCENE_TABLES, "rejects"]),
+        record=f"{T}/sources/{{source}}/source.prov.json",
+    log:
+        "logs/ingest/{source}.log",
+    benchmark:
+        "benchmarks/jobs/ingest-{source}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(60),
+    params:
+        config=lambda wildcards: CONFIG.source(wildcards.source).model_dump_json(),
+        seed=CONFIG.seed,
+        code=lambda wildcards: stage_code("ingest", reader=CONFIG.source(wildcards.source).reader),
+    shell:
+        f"python -m compvqa ingest {T}/sources/{{wildcards.source}} --lexicon {{input.lexicon}}{STAGE}"
+
+
+rule scenes:
+    input:
+        expand(
+            f"{T}/sources/{{source}}/{{table}}.parquet",
+            source=[source.name for source in CONFIG.sources],
+            table=SCENE_TABLES,
+        ),
+    output:
+        tables=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        record=f"{T}/scenes/scenes.prov.json",
+    log:
+        "logs/scenes.log",
+    benchmark:
+        "benchmarks/jobs/scenes.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(60),
+    params:
+        sources=repeated("--source", [f"{T}/sources/{source.name}" for source in CONFIG.sources]),
+        code=stage_code("scenes"),
+    shell:
+        f"python -m compvqa scenes {T}/scenes {{params.sources}}{LOG}"

@@ -1,0 +1,161 @@
+# Takes our tables; gives the paper's tables and figures, sample questions, and one page with all of them.
+# What a table or figure may read, by the names used in config/paper: the files that the rule waits for, and what
+# the command is given where that is not these files.
+SHOWN = {
+    "statistics": [rules.statistics.output.statistics],
+    "scores": [rules.scores.output.scores],
+    "validity": [rules.validity.output.validity] if CONFIG.truth else [],
+    "dataset": [rules.balance.output.dataset],
+    "questions": [rules.gather_questions.output.questions],
+    "dropped": [rules.gather_questions.output.dropped],
+    "splits": expand(rules.split.output.split, split=CONFIG.splits.names),
+    "definitions": [],
+    "histories": [f"{T}/runs/{run}/history.csv" for run in RUNS],
+    "sources": expand(
+        f"{T}/sources/{{source}}/{{table}}.parquet",
+        source=[source.name for source in CONFIG.sources],
+        table=[*SCENE_TABLES, "rejects"],
+    ),
+    "scenes": rules.scenes.output.tables,
+}
+GIVEN = {
+    "sources": [f"{T}/sources/{source.name}" for source in CONFIG.sources],
+    "scenes": [f"{T}/scenes"],
+}
+KINDS = {name: PAPER.load(name)["kind"] for name in CONFIG.paper.show}
+TABLES = [name for name in CONFIG.paper.show if KINDS[name] == "table"]
+FIGURES = [name for name in CONFIG.paper.show if KINDS[name] == "figure"]
+
+
+wildcard_constraints:
+    table="|".join(TABLES) or "none",
+    figure="|".join(FIGURES) or "none",
+
+
+rule table:
+    input:
+        lambda wildcards: shown(wildcards.table),
+    output:
+        html=report(
+            f"{T}/paper/{{table}}.html",
+            caption="../workflow/report/{table}.rst",
+            category="Tables",
+            labels=lambda wildcards: titles(wildcards.table),
+        ),
+        csv=f"{T}/paper/{{table}}.csv",
+        tex=f"{T}/paper/{{table}}.tex",
+        record=f"{T}/paper/{{table}}.prov.json",
+    log:
+        "logs/paper/{table}.log",
+    benchmark:
+        "benchmarks/jobs/paper-{table}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        inputs=lambda wildcards: given(wildcards.table),
+        definition=lambda wildcards: definition(wildcards.table),
+        look=LOOK,
+        splits=SPLITS.digest(*CONFIG.splits.names),
+        code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
+    shell:
+        "python -m compvqa table {PAPER.folder:q}/{wildcards.table}.yaml --splits {SPLITS.folder:q} {params.inputs}"
+        f" --out {T}/paper/{{wildcards.table}}{LOG}"
+
+
+rule figure:
+    input:
+        lambda wildcards: shown(wildcards.figure),
+    output:
+        png=report(
+            f"{T}/paper/{{figure}}.png",
+            caption="../workflow/report/{figure}.rst",
+            category="Figures",
+            labels=lambda wildcards: titles(wildcards.figure),
+        ),
+        pdf=f"{T}/paper/{{figure}}.pdf",
+        record=f"{T}/paper/{{figure}}.prov.json",
+    log:
+        "logs/paper/{figure}.log",
+    benchmark:
+        "benchmarks/jobs/paper-{figure}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        inputs=lambda wildcards: given(wildcards.figure),
+        definition=lambda wildcards: definition(wildcards.figure),
+        code=lambda wildcards: stage_code("figure", make=PAPER.load(wildcards.figure)["make"]),
+    shell:
+        "python -m compvqa figure {PAPER.folder:q}/{wildcards.figure}.yaml {params.inputs}"
+        f" --out {T}/paper/{{wildcards.figure}}{LOG}"
+
+
+rule samples:
+    input:
+        dataset=f"{T}/dataset/questions.parquet",
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        images=list(CONFIG.images.values()),
+    output:
+        page=report(
+            f"{T}/paper/questions.html",
+            caption="../workflow/report/questions.rst",
+            category="Samples",
+            labels={"what": "Sample questions", "of": "our data"},
+        ),
+        record=f"{T}/paper/questions.html.prov.json",
+    log:
+        "logs/paper/questions.log",
+    benchmark:
+        "benchmarks/jobs/paper-questions.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        config=CONFIG.section("samples"),
+        images=repeated("--images", [f"{space}={folder}" for space, folder in CONFIG.images.items()]),
+        seed=CONFIG.seed,
+        look=LOOK,
+        code=stage_code("samples"),
+    shell:
+        f"python -m compvqa samples {{output.page}} --dataset {{input.dataset}} --scenes {T}/scenes"
+        f" {{params.images}}{STAGE}"
+
+
+rule index:
+    input:
+        expand(rules.table.output.html, table=TABLES),
+        expand(rules.figure.output.png, figure=FIGURES),
+        page=rules.samples.output.page,
+    output:
+        page=report(
+            f"{T}/paper/index.html",
+            caption="../workflow/report/index.rst",
+            category="All on one page",
+            labels={"what": "All tables and figures", "of": "our data"},
+        ),
+        record=f"{T}/paper/index.html.prov.json",
+    log:
+        "logs/paper/index.log",
+    benchmark:
+        "benchmarks/jobs/paper-index.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        show=repeated("--show", CONFIG.paper.show),
+        title=CONFIG.paper.title,
+        definitions=PAPER.digest(*CONFIG.paper.show),
+        look=[LOOK, files_digest(CAPTIONS)],
+        code=stage_code("index"),
+    shell:
+        f"python -m compvqa index {{output.page}} --folder {T}/paper --definitions {{PAPER.folder:q}}"
+        " {params.show} --captions {CAPTIONS:q} --title {params.title:q} --page {input.page}" + LOG

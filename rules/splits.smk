@@ -1,0 +1,25 @@
+# Takes the dataset and a split's definition (config/splits/*.yaml); gives the questions of each of its parts.
+rule split:
+    input:
+        dataset=f"{T}/dataset/questions.parquet",
+        scenes=f"{T}/scenes/scenes.parquet",
+        lexicon=rules.lexicon.output.lexicon,
+    output:
+        split=f"{T}/splits/{{split}}.parquet",
+        record=f"{T}/splits/{{split}}.parquet.prov.json",
+    log:
+        "logs/splits/{split}.log",
+    benchmark:
+        "benchmarks/jobs/split-{split}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(10),
+    params:
+        config=lambda wildcards: split_settings(wildcards.split),
+        seed=CONFIG.seed,
+        code=stage_code("split"),
+    shell:
+        "python -m compvqa split {output.split} --dataset {input.dataset} --scenes {input.scenes}"
+        " --lexicon {input.lexicon}" + STAGE

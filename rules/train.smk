@@ -1,0 +1,159 @@
+# Takes the dataset, splits and features; gives trained models and the answers of all models.
+# A run is <model>.<split>.<variant>.<seed>. Variants: iid (all of train), text (the same, images zeroed),
+# comp (what the split keeps of train), size (as many questions of all of train).
+VARIANTS = {
+    "iid": {"part": ["train"], "dev": ["dev"]},
+    "text": {"part": ["train"], "dev": ["dev"]},
+    "comp": {"part": ["train"], "dev": ["dev_iid"]},
+    "size": {"part": ["train_size"], "dev": ["dev_iid"]},
+}
+RUNS = [
+    f"{model}.{split}.{variant}.{seed}"
+    for model in CONFIG.models.trained
+    for split in ("iid", *CONFIG.models.splits)
+    for variant in (("iid", "text") if split == "iid" else ("comp", "size"))
+    for seed in CONFIG.models.seeds
+]
+BASELINES = [f"{model}.iid.iid.{CONFIG.seed}" for model in CONFIG.models.baselines]
+
+
+wildcard_constraints:
+    model="[a-z0-9_-]+",
+    split="[a-z0-9-]+",
+    variant="[a-z]+",
+    run_seed="[0-9]+",
+
+
+rule pretrain:
+    input:
+        graphs=lambda wildcards: [
+            path
+            for name in ("subgraphs", "occurrences", "seeds", "candidates")
+            for path in gather.shards(f"{T}/graphs/{name}/{{scatteritem}}.parquet")
+        ],
+        scenes=f"{T}/scenes/scenes.parquet",
+        regions=rules.features.output.regions,
+        features=rules.features.output.features,
+        encoder=rules.features.output.encoder,
+    output:
+        weights=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors",
+        model=f"{T}/pretrained/{{model}}.{{run_seed}}/model.json",
+        history=f"{T}/pretrained/{{model}}.{{run_seed}}/history.csv",
+        record=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors.prov.json",
+    log:
+        "logs/pretrain/{model}.{run_seed}.log",
+    benchmark:
+        "benchmarks/jobs/pretrain-{model}.{run_seed}.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: CONFIG.models.cpus
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(120),
+        gpu=CONFIG.models.gpus,
+    params:
+        config=lambda wildcards: model_settings(wildcards.model, "pretraining"),
+        seed=lambda wildcards: wildcards.run_seed,
+        code=lambda wildcards: stage_code("pretrain", model=module_of(wildcards.model)),
+    shell:
+        f"python -m compvqa pretrain {T}/pretrained/{{wildcards.model}}.{{wildcards.run_seed}}"
+        f" --graphs {T}/graphs --scenes {T}/scenes --features {T}/features{STAGE}"
+
+
+rule train:
+    input:
+        dataset=f"{T}/dataset/questions.parquet",
+        split=f"{T}/splits/{{split}}.parquet",
+        scenes=f"{T}/scenes/scenes.parquet",
+        regions=rules.features.output.regions,
+        features=rules.features.output.features,
+        start=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors",
+    output:
+        weights=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.safetensors",
+        model=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.json",
+        history=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/history.csv",
+        record=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.safetensors.prov.json",
+    log:
+        "logs/train/{model}.{split}.{variant}.{run_seed}.log",
+    benchmark:
+        "benchmarks/jobs/train-{model}.{split}.{variant}.{run_seed}.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: CONFIG.models.cpus
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(240),
+        gpu=CONFIG.models.gpus,
+    params:
+        config=lambda wildcards: model_settings(
+            wildcards.model, "training", **({"images": "zeroed"} if wildcards.variant == "text" else {})
+        ),
+        parts=lambda wildcards: repeated("--part", VARIANTS[wildcards.variant]["part"])
+        + repeated(" --dev-part", VARIANTS[wildcards.variant]["dev"]),
+        seed=lambda wildcards: wildcards.run_seed,
+        code=lambda wildcards: stage_code("train", model=module_of(wildcards.model)),
+    shell:
+        f"python -m compvqa train $(dirname {{output.weights}}) --dataset {{input.dataset}}"
+        f" --split {{input.split}} {{params.parts}} --scenes {T}/scenes --features {T}/features"
+        f" --start $(dirname {{input.start}}){STAGE}"
+
+
+rule predict:
+    input:
+        weights=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.safetensors",
+        model=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.json",
+        dataset=f"{T}/dataset/questions.parquet",
+        split=f"{T}/splits/{{split}}.parquet",
+        scenes=f"{T}/scenes/scenes.parquet",
+        regions=rules.features.output.regions,
+        features=rules.features.output.features,
+    output:
+        predictions=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/predictions.parquet",
+        record=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/predictions.parquet.prov.json",
+    log:
+        "logs/predict/{model}.{split}.{variant}.{run_seed}.log",
+    benchmark:
+        "benchmarks/jobs/predict-{model}.{split}.{variant}.{run_seed}.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: CONFIG.models.cpus
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(60),
+        gpu=CONFIG.models.gpus,
+    params:
+        config=lambda wildcards: model_settings(wildcards.model),
+        parts=lambda wildcards: repeated(
+            "--part", ["dev", "test"] if wildcards.split == "iid" else ["dev_comp", "test_comp"]
+        ),
+        code=lambda wildcards: stage_code("predict", model=module_of(wildcards.model)),
+    shell:
+        "python -m compvqa predict {output.predictions} --weights $(dirname {input.weights})"
+        " --run {wildcards.model}.{wildcards.split}.{wildcards.variant}.{wildcards.run_seed}"
+        f" --dataset {{input.dataset}} --split {{input.split}} {{params.parts}} --scenes {T}/scenes"
+        f" --features {T}/features --config {{params.config:q}}{LOG}"
+
+
+rule baseline:
+    input:
+        dataset=f"{T}/dataset/questions.parquet",
+        split=f"{T}/splits/iid.parquet",
+    output:
+        predictions=f"{T}/baselines/{{model}}.iid.iid.{{run_seed}}.parquet",
+        record=f"{T}/baselines/{{model}}.iid.iid.{{run_seed}}.parquet.prov.json",
+    log:
+        "logs/baseline/{model}.{run_seed}.log",
+    benchmark:
+        "benchmarks/jobs/baseline-{model}.{run_seed}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(10),
+    params:
+        seed=CONFIG.seed,
+        code=lambda wildcards: stage_code("baseline", model=module_of(wildcards.model)),
+    shell:
+        "python -m compvqa baseline {output.predictions} --model {wildcards.model}"
+        " --run {wildcards.model}.iid.iid.{wildcards.run_seed} --dataset {input.dataset} --split {input.split}"
+        " --train-part train --part dev --part test" + SEED

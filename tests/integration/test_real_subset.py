@@ -1,0 +1,60 @@
+"""The chain on subsets of the real downloads, to balanced questions, splits, Table 3 and figures."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from compvqa.filters.lexicon import Lexicon
+from compvqa.programs.executor import answer_text, execute
+from compvqa.programs.operators import from_json
+from compvqa.scenes.graph import SceneStore
+from compvqa.splits.splitters import SPLITS
+from compvqa.tables import read
+from fixtures.project import copy_project
+
+
+@pytest.fixture(scope="module")
+def results(root, shared, tmp_path_factory):
+    """The results of config/real-subset.yaml."""
+    folder = tmp_path_factory.mktemp("real")
+    project = copy_project(root, folder / "project")
+    (folder / "shared").symlink_to(shared)
+    project.config = "config/real-subset.yaml"
+    project.run()
+    return project.folder / "results" / "covr-real-subset"
+
+
+def test_one_scene_an_image_and_no_image_on_both_sides(results):
+    scenes = read(results / "scenes/scenes.parquet").to_pandas()
+    assert scenes.image.is_unique
+    counts = json.loads((results / "scenes/scenes.prov.json").read_text())["counts"]
+    assert counts["visual-genome: scenes in"] == 60
+    assert counts["visual-genome: scenes dropped: image has a scene"] == 60
+    assert len(scenes) == counts["scenes out"] == 63 + counts["imsitu: scenes out"]
+
+
+def test_every_question_s_program_gives_its_answer_on_the_annotated_scenes(results):
+    store = SceneStore(results / "scenes")
+    questions = read(results / "dataset/questions.parquet").to_pylist()
+    assert len(questions) > 1000
+    sides = dict(zip(*(store.scenes[c].to_pylist() for c in ("scene_id", "split")), strict=True))
+    for question in questions:
+        scene_ids = question["scene_ids"]
+        assert 2 <= len(set(scene_ids)) == len(scene_ids) <= 5
+        assert {sides[scene_id] for scene_id in scene_ids} == {"train" if question["part"] == "train" else "val"}
+        value = execute(from_json(question["program"]), list(store.graphs(scene_ids)))
+        assert answer_text(value) == question["answer"]
+
+
+def test_templates_tables_and_figures_are_there(results):
+    templates = set(read(results / "dataset/questions.parquet", columns=["template"])["template"].to_pylist())
+    assert {"COUNT", "VERIFYCOUNT", "COMPARECOUNT", "VERIFYQUANT"} <= templates
+    for name in ("table3.html", "table7.html", "figure4.png", "figure5.png", "figure6.png", "questions.html"):
+        assert (results / "paper" / name).stat().st_size > 1000
+    iid = read(results / "splits/iid.parquet", SPLITS)
+    assert len(iid) == pq.read_metadata(results / "dataset/questions.parquet").num_rows
+
+
+def test_the_lexicon_groups_the_attributes(results):
+    assert Lexicon.load(results / "lexicon.json").group("red") == "color"

@@ -1,0 +1,103 @@
+"""The baselines that look at no image."""
+
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+
+from compvqa import tables
+from compvqa.balance import DATASET
+from compvqa.models import baseline, maj, majtempl
+from compvqa.programs.operators import Row, to_json
+from compvqa.splits.splitters import SPLITS
+
+COUNT = to_json([Row("Find", ("cat",)), Row("Count", (), (0,))])
+CHOOSE = to_json([Row("Find", ("cat",)), Row("Unique", (), (0,)), Row("ChooseAttribute", ("red", "blue"), (1,))])
+
+
+def questions(*rows: tuple[str, str, str]) -> pa.Table:
+    """Questions of (template, program, answer)."""
+    named = [dict(zip(("template", "program", "answer"), row, strict=True)) for row in rows]
+    return pa.Table.from_pylist([{"question_id": f"{n:04d}", **row} for n, row in enumerate(named)])
+
+
+TRAIN = questions(
+    *[("VERIFYCOUNT", COUNT, "true")] * 4, *[("COUNT", COUNT, "2")] * 3, *[("COUNT", COUNT, "1")] * 2
+)  # fmt: skip
+
+
+def test_maj_gives_the_most_frequent_answer_everywhere():
+    test = questions(("COUNT", COUNT, "2"), ("CHOOSEATTR", CHOOSE, "red"))
+    assert maj.predict(TRAIN, test, 0) == (["true", "true"], [4 / 9, 4 / 9])
+
+
+def test_of_equal_answers_the_first_by_alphabet():
+    assert maj.majority(["red", "blue", "red", "blue"]) == ("blue", 0.5)
+
+
+def test_majtempl_knows_the_template():
+    test = questions(("COUNT", COUNT, "?"), ("VERIFYCOUNT", COUNT, "?"), ("QUERYOBJECT", COUNT, "?"))
+    answers, p = majtempl.predict(TRAIN, test, 0)
+    assert answers == ["2", "true", "true"]  # none of QUERYOBJECT in train: the majority of all
+    assert p == [3 / 5, 1, 4 / 9]
+
+
+def test_majtempl_picks_one_of_two():
+    test = questions(*[("CHOOSEATTR", CHOOSE, "red")] * 400)
+    answers, p = majtempl.predict(TRAIN, test, 0)
+    assert set(Counter(answers)) == {"red", "blue"} and 150 < Counter(answers)["red"] < 250
+    assert set(p) == {0.5}
+    backwards, _ = majtempl.predict(TRAIN, test.take(list(range(399, -1, -1))), 0)
+    assert backwards == answers[::-1]
+    assert majtempl.predict(TRAIN, test, 1)[0] != answers
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    rows = []
+    for number, (part, answer) in enumerate([("train", "2"), ("train", "2"), ("train", "1"), ("dev", "1")]):
+        row = dict.fromkeys(("testbed", "split", "text", "annotator_text", "start_scene", "tree"), "")
+        row |= dict.fromkeys(("seed", "subgraph_key", "size", "depth"), 0) | {"scene_ids": []}
+        rows.append(
+            row
+            | {
+                "question_id": f"{number:04d}",
+                "part": part,
+                "template": "COUNT",
+                "program": COUNT,
+                "answer": answer,
+            }
+        )
+    tables.write(tmp_path / "dataset.parquet", DATASET, rows)
+    return tmp_path / "dataset.parquet"
+
+
+@pytest.mark.parametrize("model", ["maj", "majtempl"])
+def test_predictions_are_a_table(dataset, tmp_path, model):
+    out = tmp_path / "predictions.parquet"
+    counts = baseline.predict(model, f"{model}.iid.iid.0", dataset, None, ["train"], ["dev", "test"], out, 0)
+    assert counts == {"in": 3, "out": 1}
+    (row,) = tables.read(out, baseline.PREDICTIONS).to_pylist()
+    assert row == {
+        "run": f"{model}.iid.iid.0",
+        "question_id": "0003",
+        "answer": "2",
+        "p": pytest.approx(2 / 3),
+    }
+
+
+def test_parts_may_come_from_a_split(dataset, tmp_path):
+    rows = [("train", "0002"), ("dev_comp", "0003")]
+    named = [{"split_name": "s", "part": part, "question_id": question} for part, question in rows]
+    tables.write(tmp_path / "s.parquet", SPLITS, named)
+    out = tmp_path / "predictions.parquet"
+    baseline.predict("maj", "maj.s.comp.0", dataset, tmp_path / "s.parquet", ["train"], ["dev_comp"], out, 0)
+    assert tables.read(out)["answer"].to_pylist() == ["1"]
+
+
+def test_nothing_to_learn_from_gives_no_prediction(dataset, tmp_path):
+    out = tmp_path / "predictions.parquet"
+    assert baseline.predict("maj", "maj.s.comp.0", dataset, None, ["test"], ["dev"], out, 0) == {
+        "in": 0,
+        "out": 0,
+    }

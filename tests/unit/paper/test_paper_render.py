@@ -1,0 +1,113 @@
+"""Tables as CSV, HTML and LaTeX."""
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compvqa.paper.render import Cell, Row, Table, save, tex, to_csv, to_html, to_latex, written
+
+NASTY = 'a</script><b>&"'
+
+
+class Text(HTMLParser):
+    """All text of a page, and the tags in it."""
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.words, self.tags = [], []
+        self.feed(page)
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+
+def table(*rows: Row, columns=("A", "B")) -> Table:
+    return Table("Title", "a citation", "Split", columns, rows, ("a note",))
+
+
+def test_our_value_and_the_papers_stand_in_one_row():
+    page = to_html(table(Row("HAS-NUM-3", (Cell(68.123, 0.94, 70.8), Cell(1234, paper=33300, form="count")))))
+    text = " ".join(" ".join(Text(page).words).split())
+    assert "HAS-NUM-3 68.1 ± 0.9 70.8 1,234 33.3k" in text
+    assert "Grey: the paper's own numbers." in text
+
+
+def test_without_numbers_of_the_paper_there_is_no_grey_column():
+    page = to_html(table(Row("x", (Cell(1.0), Cell(2.0)))))
+    assert 'class="paper"' not in page
+    assert "Grey" not in page
+
+
+def test_a_row_that_was_not_trained_says_so_beside_the_papers_numbers():
+    row = Row("x", (Cell(40, form="count"), Cell(paper=50.8)), note="not trained", note_from=1)
+    words = " ".join(Text(to_html(table(row))).words).split()
+    assert words[words.index("x") :][:5] == ["x", "40", "not", "trained", "50.8"]
+
+
+def test_below_the_text_baseline_is_red():
+    page = to_html(table(Row("x", (Cell(0.0, paper=0, form="score", low=True), Cell(1.0)))))
+    assert re.search(r'<td class="ours low">.*?0\.00', page, re.S)
+    assert r"\textcolor{red}{0.00} \textcolor{gray}{0.00}" in to_latex(
+        table(Row("x", (Cell(0.0, paper=0, form="score", low=True), Cell(1.0))))
+    )
+
+
+@given(st.text(min_size=1).filter(str.strip))
+def test_no_label_becomes_markup(label):
+    plain = Text(to_html(table(Row("x", (Cell(1.0), Cell(2.0))))))
+    page = Text(to_html(table(Row(label, (Cell(1.0), Cell(2.0))))))
+    assert page.tags == plain.tags
+
+
+def test_names_with_markup_are_shown_as_they_are():
+    page = to_html(table(Row(NASTY, (Cell(1.0), Cell(2.0)))))
+    assert "</script>" not in page
+    assert NASTY in "".join(Text(page).words)
+
+
+def test_csv_has_full_precision_deviations_and_the_papers_values():
+    text = to_csv(
+        table(
+            Row("x, y", (Cell(68.12345, 0.5, 70.8), Cell(paper=(48000, 11000), form="count"))),
+            Row("z", (Cell(), Cell(12, form="count")), note="empty"),
+        )
+    )
+    first, second = csv.DictReader(io.StringIO(text))
+    assert first == {
+        "Split": "x, y",
+        "A": "68.1235",
+        "A deviation": "0.5",
+        "A (paper)": "70.8",
+        "B": "",
+        "B (paper)": "48.0k ± 11.0k",
+        "note": "",
+    }
+    assert (second["A"], second["B"], second["note"]) == ("", "12", "empty")
+
+
+def test_latex_escapes_and_stays_rectangular():
+    text = to_latex(table(Row("A & B_1 ∪ C", (Cell(1.0, 0.1, 2.0), Cell()))))
+    assert r"A \& B\_1 $\cup$ C & 1.0 $\pm$ 0.1 \textcolor{gray}{2.0} & -- \\" in text
+    assert tex("50% {x}") == r"50\% \{x\}"
+
+
+def test_numbers_are_written_as_the_paper_writes_them():
+    assert written(33300, "count", short=True) == "33.3k"
+    assert written(3666, "count", short=True) == "3,666"
+    assert written(33312, "count") == "33,312"
+    assert written(0.18, "score") == "0.18"
+    assert written(14.04, "mean") == "14.0"
+
+
+def test_saving_gives_three_equal_files_each_time(tmp_path):
+    made = table(Row("x", (Cell(1.0), Cell(2.0))))
+    first = {path.name: path.read_bytes() for path in save(made, tmp_path / "t")}
+    assert sorted(first) == ["t.csv", "t.html", "t.tex"]
+    assert first == {path.name: path.read_bytes() for path in save(made, tmp_path / "t")}

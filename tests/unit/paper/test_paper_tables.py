@@ -1,0 +1,166 @@
+"""Each of the paper's tables from our tables."""
+
+import csv
+import re
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from compvqa.errors import InputError
+from compvqa.evaluation.scores import SCORES
+from compvqa.paper import tables
+from compvqa.paper.reference import load
+from compvqa.questions.tables import DROPPED, QUESTIONS
+from compvqa.tables import write
+from fixtures.paper_inputs import NASTY, PARTS, SEEDS
+
+FOLDER = Path(__file__).resolve().parents[3] / "config" / "paper"
+TABLES = sorted(path.stem for path in FOLDER.glob("*.yaml") if load(path).kind == "table")
+
+
+def rows_of(name: str, inputs: dict, out: Path) -> dict[str, dict[str, str]]:
+    """Make the table ``name`` and read its CSV back, by the first column."""
+    tables.make(FOLDER / f"{name}.yaml", inputs, out / name)
+    with (out / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return {next(iter(row.values())): row for row in csv.DictReader(file)}
+
+
+@pytest.fixture
+def nothing(world, tmp_path) -> dict:
+    """The inputs of a testbed that made no question, and so trained nothing."""
+    fields = pq.read_schema(world.dataset)
+    pq.write_table(fields.empty_table(), tmp_path / "dataset.parquet")
+    write(tmp_path / "questions.parquet", QUESTIONS, [])
+    write(tmp_path / "dropped.parquet", DROPPED, [])
+    write(tmp_path / "scores.parquet", SCORES, [])
+    empty = {name: [tmp_path / f"{name}.parquet"] for name in ("dataset", "questions", "dropped", "scores")}
+    for name in ("statistics", "validity"):
+        pq.write_table(pq.read_schema(world.inputs[name][0]).empty_table(), tmp_path / f"{name}.parquet")
+        empty[name] = [tmp_path / f"{name}.parquet"]
+    return {**world.inputs, **empty, "splits": [], "histories": []}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_is_made_twice_with_the_same_bytes(world, tmp_path, name):
+    made = []
+    for folder in ("a", "b"):
+        counts = tables.make(FOLDER / f"{name}.yaml", world.inputs, tmp_path / folder / name)
+        made.append({p.name: p.read_bytes() for p in sorted((tmp_path / folder).iterdir())})
+    assert made[0] == made[1]
+    assert sorted(made[0]) == [f"{name}.csv", f"{name}.html", f"{name}.tex"]
+    assert counts["out"] > 0
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_table_fails_when_there_are_no_questions(nothing, tmp_path, name):
+    assert rows_of(name, nothing, tmp_path)
+
+
+def test_table_3_counts_what_is_there(world, tmp_path):
+    rows = rows_of("table3", world.inputs, tmp_path)
+    assert rows["# total questions"]["Train"] == str(PARTS["train"])
+    assert rows["# total questions"]["Dev.+Test"] == str(PARTS["dev"] + PARTS["test"])
+    assert rows["# total questions"]["Train (paper)"] == "248.1k"
+    assert rows["avg. # images per question"]["Train (paper)"] == "4.4"
+    assert all(row["Train"] for row in rows.values())
+
+
+def test_table_6_shows_means_and_deviations_over_seeds(world, tmp_path):
+    rows = rows_of("table6", world.inputs, tmp_path)
+    values = [45.0 + 1.3 * seed for seed in SEEDS]
+    mean = sum(values) / 2
+    spread = sum((value - mean) ** 2 for value in values) ** 0.5
+    assert float(rows["VBText"]["Development"]) == pytest.approx(mean)
+    assert float(rows["VBText"]["Development deviation"]) == pytest.approx(spread, abs=1e-5)
+    assert rows["VBText"]["Development (paper)"] == "45.6"
+    assert rows["Humans"]["Test"] == "" and rows["Humans"]["Test (paraphrased) (paper)"] == "91.9"
+
+
+def test_table_7_has_trained_untrained_empty_and_missing_splits(world, tmp_path):
+    rows = rows_of("table7", world.inputs, tmp_path)
+    trained = rows["HAS-NUM-3"]
+    text, comp, size = (float(trained[name]) for name in ("VBText", "VB_M", "VBiid-size"))
+    assert float(trained["Gen. Score"]) == pytest.approx((comp - text) / (size - text), abs=1e-5)
+    assert trained["Filtered"] == str(PARTS["train"] - 200)
+    assert rows["HAS-COMPAR"]["Filtered"] == str(PARTS["train"] - 150)
+    notes = {name: rows[name]["note"] for name in rows}
+    assert notes["HAS-COMPAR"] == "not trained"
+    assert notes["HAS-QUANT-ALL"] == "empty"
+    assert notes["ANS-NUM"] == "not made" and rows["ANS-NUM"]["VBiid (paper)"] == "67.0"
+    assert "HAS-QUANT-ALL is empty: no question" in (tmp_path / "table7.html").read_text()
+
+
+def test_table_8_marks_a_model_below_the_text_baseline(world, tmp_path):
+    rows = rows_of("table8", world.inputs, tmp_path)
+    assert float(rows["TPL-VERIFYATTR"]["Gen. Score"]) == 0
+    page = (tmp_path / "table8.html").read_text()
+    assert len(re.findall(r'<td class="ours low">', page)) == 1
+    assert rows["Program Split"]["VBiid (paper)"] == "64.8 ± 4.7"
+
+
+def test_a_split_of_ours_that_the_paper_has_not_comes_after_the_papers(world, tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text("name: own\ntitle: HAS-SHADE\nsetup: few-shot\n")
+    inputs = {**world.inputs, "definitions": [*world.inputs["definitions"], own]}
+    assert list(rows_of("table7", inputs, tmp_path))[-1] == "HAS-SHADE"
+
+
+def test_table_12_says_which_templates_have_no_questions(world, tmp_path):
+    rows = rows_of("table12", world.inputs, tmp_path)
+    assert rows["CHOOSEREL"]["note"] == "no questions"
+    asked = Counter(pq.read_table(world.dataset, filters=[("part", "=", "test")])["template"].to_pylist())
+    assert rows["COUNT"]["Questions (test)"] == str(asked["COUNT"])
+    assert rows["COUNT"]["note"] == "" and rows["COUNT"]["VBiid (paper)"] == "73.1"
+
+
+def test_sources_account_for_every_record(world, tmp_path):
+    rows = rows_of("sources", world.inputs, tmp_path)
+    for kind, refused in (("Objects", 3), ("Relations", 1), ("Scenes", 0)):
+        assert int(rows["sprites"][f"{kind} in"]) - int(rows["sprites"][f"{kind} out"]) == refused
+    assert rows["sprites"]["Left out"] == "4" and rows["no name"]["Left out"] == "3"
+    assert rows["verbs"]["Left out"] == "0"
+
+
+def test_drops_add_up_and_explain_an_empty_template(world, tmp_path):
+    rows = rows_of("drops", world.inputs, tmp_path)
+    templates = {name for name, row in rows.items() if row["Generated"] and name != "all"}
+    assert templates == {"COUNT", "VERIFYATTR", "VERIFYCOUNT", "VERIFYQUANT", "QUERYATTR"}
+    for column in list(rows["all"])[1:]:
+        assert int(rows["all"][column]) == sum(int(rows[name][column]) for name in templates)
+    reasons = rows.keys() - templates - {"all"}
+    assert int(rows["all"]["Dropped"]) == sum(int(rows[reason]["Dropped"]) for reason in reasons)
+    assert rows["VERIFYATTR"]["Generated"] == "0"
+    assert "VERIFYATTR has no questions: no 0_attr negative (31)" in (tmp_path / "drops.html").read_text()
+
+
+def test_validity_is_compared_with_the_papers_17_and_53_to_17(world, tmp_path):
+    rows = rows_of("validity", world.inputs, tmp_path)
+    everything = rows["all"]
+    assert (everything["Invalid (%)"], everything["Invalid (%) (paper)"]) == ("25", "17.0")
+    assert (everything["Missing (% of invalid)"], everything["Missing (% of invalid) (paper)"]) == (
+        "50",
+        "53.0",
+    )
+    assert everything["Wrong (% of invalid) (paper)"] == "17.0"
+    shares = [float(value) for name, value in everything.items() if name.endswith("of invalid)")]
+    assert sum(shares) == pytest.approx(100)
+
+
+def test_strange_names_never_become_markup(world, tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text(f"name: own\ntitle: '{NASTY}'\nsetup: few-shot\n")
+    tables.make(FOLDER / "table7.yaml", {**world.inputs, "definitions": [own]}, tmp_path / "t")
+    assert "</script>" not in (tmp_path / "t.html").read_text()
+
+
+def test_wrong_input_is_one_clear_sentence(world, tmp_path):
+    with pytest.raises(InputError, match="input scores is missing"):
+        tables.make(FOLDER / "table6.yaml", {}, tmp_path / "t")
+    with pytest.raises(InputError, match="lacks the column"):
+        tables.make(FOLDER / "table6.yaml", {"scores": world.inputs["statistics"]}, tmp_path / "t")
+    with pytest.raises(InputError, match="takes one path and got 2"):
+        tables.make(FOLDER / "table6.yaml", {"scores": world.inputs["scores"] * 2}, tmp_path / "t")
+    with pytest.raises(InputError, match="no table called answers"):
+        tables.make(FOLDER / "figure4.yaml", world.inputs, tmp_path / "t")

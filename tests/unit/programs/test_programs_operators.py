@@ -1,0 +1,125 @@
+"""Programs: their JSON, their printed form, and what the checker refuses."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compvqa.graphs.subgraph import Edge, Modifier, make
+from compvqa.programs.executor import RUN
+from compvqa.programs.operators import (
+    OPERATORS,
+    ProgramTypeError,
+    Row,
+    anonymize,
+    check,
+    from_json,
+    show,
+    to_json,
+    walk,
+)
+from compvqa.questions.covr.references import condition_rows, rows
+
+NAMES = st.sampled_from(["book", "table", "wood", "on", "with"])
+
+
+@st.composite
+def subgraphs(draw, depth=2):
+    edges = draw(st.integers(0, 2 if depth else 0))
+    return make(
+        draw(NAMES),
+        draw(st.none() | NAMES),
+        tuple(
+            Edge(
+                draw(NAMES),
+                draw(subgraphs(depth=depth - 1)),
+                tuple(draw(st.lists(st.builds(Modifier, NAMES, NAMES), max_size=2))),
+            )
+            for _ in range(edges)
+        ),
+    )
+
+
+def book_on_wood_table():
+    return make("book", None, (Edge("on", make("table", "wood")),))
+
+
+def test_the_program_of_table_10():
+    program = [
+        *rows(book_on_wood_table()),
+        Row("GroupByImages", (), (3,)),
+        Row("KeepIfValuesCountEq", (2,), (4,)),
+        Row("Count", (), (5,)),
+    ]
+    assert check(program) == "number"
+    assert show(program).splitlines() == [
+        "Index  Operator             Arguments",
+        '1      Find                 "table"',
+        '2      Filter               ◆ 1, "wood"',
+        '3      Find                 "book"',
+        '4      WithRelation         ◆ 3, ◆ 2, "on"',
+        "5      GroupByImages        ◆ 4",
+        "6      KeepIfValuesCountEq  ◆ 5, 2",
+        "7      Count                ◆ 6",
+    ]
+
+
+def test_a_sub_program_is_printed_below_its_quantifier():
+    program = [Row("Find", ("boy",)), Row("All", (condition_rows("happy", ()),), (0,))]
+    assert show(program).splitlines()[2:] == [
+        "2      All       ◆ 1, ◆ 2.3",
+        "2.1    Scene",
+        '2.2    Filter    ◆ 2.1, "happy"',
+        "2.3    Exists    ◆ 2.2",
+    ]
+
+
+def test_relation_modifiers_are_arguments_with_their_objects_as_dependencies():
+    g = make("man", None, (Edge("uncorking", make("bottle"), (Modifier("with", "corkscrew"),)),))
+    assert rows(g)[-1] == Row("WithRelation", ("uncorking", "with"), (2, 0, 1))
+    assert check(rows(g)) == "objects"
+
+
+@given(subgraphs(), subgraphs())
+def test_json_keeps_programs_and_their_types(g, condition):
+    program = [*rows(g)]
+    program.append(Row("Some", (condition_rows("red", condition.edges),), (len(program) - 1,)))
+    assert from_json(to_json(program)) == program
+    assert check(from_json(to_json(program))) == "truth value"
+    assert json.loads(to_json(program))[0][0] == "Find"
+
+
+@given(subgraphs())
+def test_anonymous_programs_keep_structure_and_numbers_but_no_names(g):
+    program = [*rows(g), Row("GroupByImages", (), (len(rows(g)) - 1,))]
+    program += [Row("KeepIfValuesCountGeq", (3,), (len(program) - 1,)), Row("Count", (), (len(program),))]
+    hidden = from_json(anonymize(program))
+    assert [(r.operation, r.dependencies) for r in hidden] == [(r.operation, r.dependencies) for r in program]
+    assert {a for row in walk(hidden) for a in row.arguments} == {"_", 3}
+
+
+@pytest.mark.parametrize(
+    ("program", "row", "words"),
+    [
+        ([], 1, "no rows"),
+        ([Row("Fly", ("cat",))], 1, "no operator 'Fly'"),
+        ([Row("Find", ("cat",)), Row("Count", (), (1,))], 2, "not above it"),
+        ([Row("Find", ("cat",)), Row("QueryName", (), (0,))], 2, "is objects, not object"),
+        ([Row("Find", ())], 1, "takes 1 arguments, not 0"),
+        ([Row("Find", ("cat",)), Row("Count", (), (0,)), Row("eq", ("3",), (1,))], 3, "takes a number"),
+        ([Row("Find", ("cat",)), Row("Count", (), (0,)), Row("gt", (), (1, 0))], 3, "not number"),
+        ([Row("Find", ("cat",)), Row("Filter", ("red",), ())], 2, "takes 1 dependencies, not 0"),
+        ([Row("Find", ("cat",)), Row("All", ((Row("Scene"),),), (0,))], 2, "not a truth value"),
+        ([Row("Find", ("cat",)), Row("All", ((Row("Exists", (), (0,)),),), (0,))], 2, "sub-program, row 1"),
+        ([Row("Find", ("a",)), Row("WithRelation", ("on", "with"), (0, 0))], 2, "takes 3 dependencies"),
+    ],
+)
+def test_the_checker_names_the_row_at_fault(program, row, words):
+    with pytest.raises(ProgramTypeError, match=words) as caught:
+        check(program)
+    assert caught.value.row == row
+
+
+def test_every_operator_can_be_run():
+    assert set(OPERATORS) == set(RUN)

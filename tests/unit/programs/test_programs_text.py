@@ -1,0 +1,121 @@
+"""English for subgraphs: the paper's examples, and what goes wrong with plurals and articles."""
+
+import pytest
+
+from compvqa.graphs.subgraph import Edge, Modifier, make
+from compvqa.programs.text import clause, describe, predicate
+from compvqa.programs.words import follows_noun, is_plural, plural, predicate_verb
+
+
+def g(name, *edges, attribute=None):
+    return make(name, attribute, tuple(edges))
+
+
+def rel(name, target, *modifiers):
+    target = target if not isinstance(target, str) else g(target)
+    return Edge(name, target, tuple(Modifier(*m) for m in modifiers))
+
+
+SINK = g("sink", rel("below", "towel"))
+PEOPLE = g("person", rel("erasing", "mark", ("from", "paper")))
+CUP = g("cup", rel("behind", g("man", rel("wearing", "jacket"))))
+
+
+def test_examples_of_the_paper():
+    assert describe(SINK, definite=True) == "the sink that is below a towel"
+    assert clause(PEOPLE) == "people are erasing a mark from a paper"
+    assert describe(CUP) == "a cup that is behind a man that is wearing a jacket"
+    boys = g("boy", rel("behind", g("tree", attribute="large")))
+    assert describe(boys, number="plural") == "boys that are behind a large tree"
+    assert predicate(g("boy", rel("wearing", "jeans")), "plural") == "are wearing jeans"
+    girl = g("girl", rel("holding", "bouquet"), rel("wearing", "dress"))
+    assert describe(girl) == "a girl that is holding a bouquet and is wearing a dress"
+    books = g("book", rel("on", g("table", attribute="wood")))
+    assert describe(books, number="plural") == "books that are on a wood table"
+
+
+def test_annotators_see_nested_references_in_parentheses():
+    fork = make("fork", "silver", (rel("next to", "plate"), rel("on", "napkin")))
+    pizza = g("pizza", rel("near", fork))
+    nested = "pizzas that are near (a silver fork that is next to a plate and is on a napkin)"
+    assert describe(pizza, number="plural", parentheses=True) == nested
+    assert describe(pizza, number="plural") == nested.replace("(", "").replace(")", "")
+
+
+def test_modifiers_follow_the_object():
+    cork = g("man", rel("uncorking", g("bottle"), ("with", "corkscrew")), attribute="standing")
+    assert describe(cork) == "a standing man that is uncorking a bottle with a corkscrew"
+
+
+def test_after_a_possessive_or_an_article_there_is_no_other_article():
+    assert describe(g("bird", rel("flapping its", "wing"))) == "a bird that is flapping its wing"
+    assert describe(g("cup", rel("in a", "box"))) == "a cup that is in a box"
+
+
+def test_of_two_branches_the_longer_comes_last():
+    man = g("man", rel("near", g("dog", rel("on", "sofa"))), rel("wearing", "hat"))
+    assert describe(man) == "a man that is wearing a hat and is near a dog that is on a sofa"
+
+
+@pytest.mark.parametrize(
+    ("relation", "singular", "many"),
+    [
+        ("on", "is on", "are on"),
+        ("wearing", "is wearing", "are wearing"),
+        ("has", "has", "have"),
+        ("wears", "wears", "wear"),
+        ("carries", "carries", "carry"),
+        ("watches", "watches", "watch"),
+        ("sits on", "sits on", "sit on"),
+        ("is on", "is on", "are on"),
+        ("hold", "holds", "hold"),
+        ("are on", "is on", "are on"),
+        ("across", "is across", "are across"),
+        ("towards", "is towards", "are towards"),
+    ],
+)
+def test_relations_as_predicates(relation, singular, many):
+    assert (predicate_verb(relation, "is"), predicate_verb(relation, "are")) == (singular, many)
+
+
+def test_with_and_of_need_no_that_is():
+    assert describe(g("man", rel("with", "umbrella"))) == "a man with an umbrella"
+    assert clause(g("man", rel("with", "umbrella"))) == "men are with an umbrella"
+
+
+def test_an_attribute_of_two_words_follows_its_noun():
+    assert follows_noun("looking up") and not follows_noun("light blue")
+    looking = g("man", rel("in", "boat"), attribute="looking up")
+    assert describe(looking, number="plural") == "men that are looking up and are in a boat"
+
+
+@pytest.mark.parametrize(
+    ("noun", "many"),
+    [
+        ("person", "people"),
+        ("coffee table", "coffee tables"),
+        ("computer mouse", "computer mice"),
+        ("bus", "buses"),
+        ("glass", "glasses"),
+        ("sheep", "sheep"),
+        ("bunch of grapes", "bunches of grapes"),
+        ("leaf", "leaves"),
+        ("abdomen", "abdomens"),
+    ],
+)
+def test_plurals(noun, many):
+    assert not is_plural(noun)
+    assert plural(noun) == many
+
+
+@pytest.mark.parametrize("noun", ["glasses", "jeans", "people", "men", "trees", "skis", "sunglasses", "dishes"])
+def test_nouns_that_are_plural_already(noun):
+    assert is_plural(noun) and plural(noun) == noun
+    assert describe(g(noun, rel("on", "table"))) == f"{noun} that are on a table"
+
+
+def test_articles():
+    assert describe(g("cup", attribute="orange")) == "an orange cup"
+    assert describe(g("umbrella", attribute="white")) == "a white umbrella"
+    assert describe(g("hour")) == "an hour" and describe(g("uniform")) == "a uniform"
+    assert describe(g("water")) == "water" and describe(g("snow"), definite=True) == "the snow"

@@ -1,0 +1,280 @@
+"""Properties of all questions that a small world gives, each checked from the written table alone."""
+
+import itertools
+import shutil
+from collections import defaultdict
+
+import pytest
+import yaml
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.filters.images import PRESENCE
+from compvqa.graphs.simple import simple_subgraphs
+from compvqa.graphs.subgraph import parse
+from compvqa.graphs.tables import RELATED, SEEDS
+from compvqa.programs.executor import answer_text, execute, trace
+from compvqa.programs.operators import check, from_json, walk
+from compvqa.questions.covr.gather import gather
+from compvqa.questions.covr.generate import QuestionsSettings, generate
+from compvqa.questions.tables import DROPPED, QUESTIONS
+from compvqa.scenes.graph import SceneStore
+from compvqa.seeds import shard_of
+from unit.questions.question_worlds import write_world
+
+ALL = {"COUNT", "VERIFYCOUNT", "COMPARECOUNT", "VERIFYATTR", "QUERYATTR", "VERIFYQUANT"}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    write_world(folder, scenes=50, most_seeds=250)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def templates(root):
+    return root / "config" / "templates" / "covr"
+
+
+def run(world, templates, out, seed=1, settings=None, **inputs):
+    paths = {"seeds": world / "seeds.parquet", "related": world / "related.parquet"} | inputs
+    counts = generate(
+        scenes=world / "scenes",
+        lexicon=None,
+        templates=templates,
+        out=out / "questions.parquet",
+        dropped=out / "dropped.parquet",
+        settings=settings or QuestionsSettings(),
+        seed=seed,
+        testbed="world",
+        **paths,
+    )
+    rows = tables.read(out / "questions.parquet", QUESTIONS).to_pylist()
+    return counts, rows
+
+
+@pytest.fixture(scope="module")
+def generated(world, templates, tmp_path_factory):
+    return run(world, templates, tmp_path_factory.mktemp("out"))
+
+
+@pytest.fixture(scope="module")
+def questions(generated):
+    return generated[1]
+
+
+@pytest.fixture(scope="module")
+def store(world):
+    return SceneStore(world / "scenes")
+
+
+def test_every_template_makes_questions_with_both_answers(questions):
+    answers = defaultdict(set)
+    for question in questions:
+        answers[question["template"]].add(question["answer"])
+    assert set(answers) == ALL
+    for template in ALL - {"COUNT", "QUERYATTR"}:
+        assert answers[template] == {"true", "false"}
+    assert {"0", "1", "2", "3"} <= answers["COUNT"] <= set("012345")
+    assert answers["QUERYATTR"] == {"red", "blue"}
+
+
+def test_a_program_from_its_json_gives_the_stored_answer(questions, store):
+    for question in questions:
+        program = from_json(question["program"])
+        check(program)
+        scenes = [store.graph(scene_id) for scene_id in question["scene_ids"]]
+        assert answer_text(execute(program, scenes)) == question["answer"], question["text"]
+
+
+def test_each_question_has_two_to_five_images_of_its_split(questions, store):
+    splits = dict(zip(*(store.scenes[c].to_pylist() for c in ("scene_id", "split")), strict=True))
+    for question in questions:
+        scenes = question["scene_ids"]
+        assert 2 <= len(scenes) <= 5 and len(set(scenes)) == len(scenes)
+        assert {splits[scene_id] for scene_id in scenes} == {question["split"]}
+
+
+def test_the_references_are_unique_and_scopes_are_never_empty(questions, store):
+    seen = set()
+    for question in questions:
+        program = from_json(question["program"])
+        values = trace(program, [store.graph(scene_id) for scene_id in question["scene_ids"]])
+        for row in program:
+            if row.operation in ("Unique", "All", "Some", "None"):
+                seen.add(row.operation)
+                size = sum(map(len, values[row.dependencies[0]]))
+                assert size == 1 if row.operation == "Unique" else size > 0
+    assert seen == {"Unique", "All", "Some", "None"}
+
+
+def test_some_object_in_scope_fails_where_the_answer_alone_does_not_say_so(questions, store):
+    """All-false, Some-false and No-true: without such an object they would hold for the wrong reason."""
+    asked = 0
+    for question in questions:
+        quantifier = from_json(question["program"])[-1]
+        if (quantifier.operation, question["answer"]) in {
+            ("All", "false"),
+            ("Some", "false"),
+            ("None", "true"),
+        }:
+            asked += 1
+            scenes = [store.graph(scene_id) for scene_id in question["scene_ids"]]
+            program = from_json(question["program"])
+            everything = [
+                *program[:-1],
+                type(quantifier)("All", quantifier.arguments, quantifier.dependencies),
+            ]
+            assert execute(everything, scenes) is False
+    assert asked > 20
+
+
+def test_two_answers_to_one_text_come_from_two_image_sets(questions):
+    by_text = defaultdict(dict)
+    for question in questions:
+        by_text[question["template"], question["text"], question["seed"]].setdefault(question["answer"], set()).add(
+            frozenset(question["scene_ids"])
+        )
+    pairs = defaultdict(int)
+    for (template, *_), answers in by_text.items():
+        pairs[template] += len(answers) == 2
+        for one, other in itertools.combinations(answers.values(), 2):
+            assert not one & other
+    for template in ("COUNT", "VERIFYCOUNT"):
+        assert pairs[template] == sum(key[0] == template for key in by_text)
+    assert all(pairs[template] for template in ALL)
+
+
+def test_numbers_stay_small_and_say_something(questions):
+    for question in questions:
+        for row in from_json(question["program"]):
+            if row.operation in ("eq", "geq", "leq") and row.arguments:
+                number = row.arguments[0]
+                assert 1 <= number <= (4 if row.operation == "geq" else 5)
+
+
+def test_count_texts_speak_of_countable_things(questions):
+    for question in questions:
+        if question["template"] in ("COUNT", "VERIFYCOUNT"):
+            assert parse(question["tree"]).name not in ("leaf", "jeans")
+        if question["template"] != "VERIFYQUANT":
+            assert parse(question["tree"]).edges
+
+
+def test_texts_are_sentences(questions):
+    for question in questions:
+        text = question["text"]
+        assert text[0].isupper() and "  " not in text and "{" not in text and "(" not in text
+        assert text.endswith("?") == (question["template"] in ("COUNT", "VERIFYATTR", "QUERYATTR"))
+        assert question["annotator_text"].replace("(", "").replace(")", "") == text
+        chain = any(edge.target.edges for edge in parse(question["tree"]).edges)
+        if chain and question["template"] in ("COUNT", "VERIFYATTR", "QUERYATTR"):
+            assert "(" in question["annotator_text"]
+
+
+def test_rows_of_all_kinds_occur(questions):
+    relations = {row.operation for q in questions for row in walk(from_json(q["program"]))}
+    assert {"Scene", "WithRelation", "Filter", "UniqueImages", "geq", "leq", "eq", "gt", "lt"} <= relations
+
+
+def test_what_is_dropped_is_counted(generated, world, templates, tmp_path):
+    counts, rows = generated
+    again, _ = run(world, templates, tmp_path)
+    dropped = tables.read(tmp_path / "dropped.parquet", DROPPED).to_pylist()
+    assert again == counts
+    assert counts["in"] == 250 and counts["out"] == len(rows)
+    reasons = defaultdict(int)
+    for row in dropped:
+        reasons[f"dropped: {row['reason']}"] += row["n"]
+    assert dict(reasons) == {key: n for key, n in counts.items() if key.startswith("dropped: ")}
+    assert reasons["dropped: precondition: noun can't be counted"] > 0
+
+
+def test_shards_gathered_are_the_whole(world, templates, generated, tmp_path):
+    seeds = tables.read(world / "seeds.parquet", SEEDS).to_pylist()
+    related = tables.read(world / "related.parquet", RELATED).to_pylist()
+    parts = []
+    for shard in range(3):
+        folder = tmp_path / str(shard)
+        for name, schema, rows in [("seeds", SEEDS, seeds), ("related", RELATED, related)]:
+            chosen = [row for row in rows if shard_of(row["seed"], 3) == shard]
+            tables.write(folder / f"{name}.parquet", schema, chosen)
+        paths = {name: folder / f"{name}.parquet" for name in ("seeds", "related")}
+        run(world, templates, folder, **paths)
+        parts.append(folder)
+    outs = tmp_path / "questions.parquet", tmp_path / "dropped.parquet"
+    questions, dropped = ([p / f"{n}.parquet" for p in parts] for n in ("questions", "dropped"))
+    counts = gather(questions, dropped, *outs)
+    assert tables.read(outs[0], QUESTIONS).to_pylist() == generated[1]
+    assert counts["out"] == len(generated[1])
+    whole = {f"dropped: {r['reason']}" for r in tables.read(outs[1], DROPPED).to_pylist()}
+    assert whole == {key for key in generated[0] if key.startswith("dropped: ")}
+
+
+def test_a_question_made_twice_is_kept_once(world, templates, generated, tmp_path):
+    counts, rows = run(world, templates, tmp_path)
+    twice = [tmp_path / "questions.parquet"] * 2
+    outs = tmp_path / "gathered.parquet", tmp_path / "all_dropped.parquet"
+    gathered = gather(twice, [tmp_path / "dropped.parquet"], *outs)
+    assert gathered == {"in": 2 * len(rows), "out": len(rows), "dropped: duplicate": len(rows)}
+    assert tables.read(outs[0], QUESTIONS).to_pylist() == rows
+
+
+def test_another_seed_draws_other_questions(world, templates, generated, tmp_path):
+    _, rows = run(world, templates, tmp_path, seed=2)
+    assert {q["question_id"] for q in rows} != {q["question_id"] for q in generated[1]}
+
+
+def test_a_template_is_one_new_file(world, templates, tmp_path, store):
+    """ "Are there any …?", which the paper does not have, on the images that COUNT would take."""
+    folder = tmp_path / "templates"
+    shutil.copytree(templates, folder)
+    program = [["Refer", ["ref"], []], ["Count", [], [0]], ["gt", [0], [1]]]
+    exists = {
+        "name": "EXISTS",
+        "kind": "counting",
+        "needs": {"relation": True, "attribute": True},
+        "variants": {"any": {"text": "Are there any {ref:plural}?", "program": program}},
+    }
+    (folder / "exists.yaml").write_text(yaml.safe_dump(exists))
+    _, rows = run(world, folder, tmp_path, settings=QuestionsSettings(templates=("EXISTS",)))
+    assert {row["template"] for row in rows} == {"EXISTS"}
+    assert {row["answer"] for row in rows} == {"true", "false"}
+    assert any(row["text"].startswith("Are there any red ") for row in rows)
+
+
+def test_images_that_seem_to_hold_more_are_not_used(world, templates, generated, tmp_path):
+    """The "others exist" check: with every image suspect for one subgraph, its objects are not counted."""
+    question = next(q for q in generated[1] if q["text"].startswith("How many ") and "images" not in q["text"])
+    scenes = tables.read(world / "scenes" / "scenes.parquet")["scene_id"].to_pylist()
+    rows = [
+        {"scene_id": scene_id, "subgraph_key": part.key, "masked": True, "p": 0.9, "fold": 0}
+        for scene_id in scenes
+        for part in simple_subgraphs(parse(question["tree"]))
+    ]
+    tables.write(tmp_path / "presence.parquet", PRESENCE, rows)
+    _, rows = run(world, templates, tmp_path, presence=tmp_path / "presence.parquet")
+    texts = {row["text"] for row in rows if row["seed"] == question["seed"]}
+    assert question["text"] not in texts
+    assert any("images with" in text for text in texts)
+
+
+def test_bad_templates_are_named(world, templates, tmp_path):
+    for content, message in [
+        ("name: [", "not valid YAML"),
+        ("name: X\nkind: counting\nvariants: {}\ncolour: red\n", "colour"),
+        ("name: X\nkind: nothing_such\nvariants: {}\n", "no kind of template called 'nothing_such'"),
+    ]:
+        (tmp_path / "bad.yaml").write_text(content)
+        with pytest.raises(InputError, match=message) as caught:
+            run(world, tmp_path, tmp_path / "out")
+        assert "bad.yaml" in str(caught.value)
+    with pytest.raises(InputError, match="no template COUNTS"):
+        run(world, templates, tmp_path, settings=QuestionsSettings(templates=("COUNTS",)))
+
+
+def test_no_seeds_give_empty_tables(world, templates, tmp_path):
+    tables.write(tmp_path / "seeds.parquet", SEEDS, [])
+    counts, rows = run(world, templates, tmp_path, seeds=tmp_path / "seeds.parquet")
+    assert rows == [] and counts == {"in": 0, "out": 0}

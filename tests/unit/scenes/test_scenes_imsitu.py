@@ -1,0 +1,180 @@
+"""imSitu: templates to relations with modifiers, and the choice of a frame."""
+
+import json
+
+import pytest
+
+from compvqa.errors import InputError
+from compvqa.scenes import imsitu
+from compvqa.scenes.raw import Report
+
+
+def parse(verb, sentence, *roles):
+    found = imsitu.parse_template(verb, sentence, roles)
+    return found and (found.subject, found.relation, found.object, found.modifiers)
+
+
+@pytest.mark.parametrize(
+    ("verb", "sentence", "roles", "expected"),
+    [
+        (
+            "pouring",
+            "AGENT pours LIQUID into DESTINATION with TOOL at PLACE",
+            "agent liquid destination tool place",
+            ("agent", "pouring", "liquid", (("into", "destination"), ("with", "tool"))),
+        ),
+        (
+            "flapping",
+            "AGENT flapped its BODYPART at PLACE",
+            "agent bodypart place",
+            ("agent", "flapping its", "bodypart", ()),
+        ),
+        (
+            "talking",
+            "AGENT talks to LISTENER in MANNER at PLACE",
+            "agent listener place",
+            ("agent", "talking to", "listener", ()),
+        ),
+        (
+            "demolished",
+            "AGENT demolished UNDERGOER",
+            "agent undergoer",
+            ("agent", "demolishing", "undergoer", ()),
+        ),
+        (
+            "begging",
+            "AGENT begging GIVER for ITEM",
+            "agent giver item",
+            ("agent", "begging", "giver", (("for", "item"),)),
+        ),
+        (
+            "fishing",
+            "AGENT extracts fish from SOURCE using TOOL",
+            "agent source tool",
+            ("agent", "fishing from", "source", (("using", "tool"),)),
+        ),
+        (
+            "caressing",
+            "AGENT caresses RECIPIENT on the RECIPIENTPART",
+            "agent recipient recipientpart",
+            ("agent", "caressing", "recipient", (("on", "recipientpart"),)),
+        ),
+        (
+            "snapping",
+            "AGENT snapped Agentpart at PLACE",
+            "agent agentpart",
+            ("agent", "snapping", "agentpart", ()),
+        ),
+        (
+            "flipping",
+            "AGENT flips FLIPPED  with TOOL",
+            "agent flipped tool",
+            ("agent", "flipping", "flipped", (("with", "tool"),)),
+        ),
+        ("hiking", "AGENT hikes at PLACE", "agent place", None),
+        ("snowing", "snows at PLACE", "place", None),
+    ],
+)
+def test_a_sentence_gives_a_relation_and_its_modifiers(verb, sentence, roles, expected):
+    assert parse(verb, sentence, *roles.split()) == expected
+
+
+def test_the_frame_that_agrees_most_is_chosen():
+    template = imsitu.parse_template("eating", "AGENT eats FOOD with TOOL", ("agent", "food", "tool"))
+    odd = {"agent": "n1", "food": "n9", "tool": ""}
+    common = {"agent": "n1", "food": "n2", "tool": "n3"}
+    incomplete = {"agent": "", "food": "n2", "tool": "n3"}
+    assert imsitu.choose_frame([odd, common, incomplete], template) is common
+    assert imsitu.choose_frame([odd, dict(odd, food="n8")], template) is odd  # a tie: the first
+    assert imsitu.choose_frame([incomplete], template) is None
+
+
+SPACE = {
+    "verbs": {
+        "pouring": {
+            "roles": ["agent", "liquid", "tool", "place"],
+            "abstract": "AGENT pours LIQUID with TOOL at PLACE",
+        },
+        "hiking": {"roles": ["agent", "place"], "abstract": "AGENT hikes at PLACE"},
+    },
+    "nouns": {
+        "n1": {"gloss": ["man", "adult male"]},
+        "n2": {"gloss": ["milk"]},
+        "n3": {"gloss": ["jug"]},
+        "n5": {},
+    },
+}
+
+
+def read(tmp_path, records, templates=None):
+    files = {"train": tmp_path / "train.json", "space": tmp_path / "imsitu_space.json"}
+    files["train"].write_text(json.dumps(records))
+    files["space"].write_text(json.dumps(SPACE))
+    if templates is not None:
+        files["templates"] = tmp_path / "generation_templates.tab"
+        files["templates"].write_text(templates)
+    report = Report()
+    return list(imsitu.read(files, lambda _: "train", report)), report
+
+
+def pouring(**roles):
+    return {"verb": "pouring", "frames": [{"agent": "n1", "liquid": "n2", "tool": "n3", "place": ""} | roles]}
+
+
+def test_a_picture_becomes_a_scene_without_boxes(tmp_path):
+    [found], report = read(tmp_path, {"pouring_1.jpg": pouring()})
+    assert (found.raw_id, found.image_id, found.width) == ("pouring_1.jpg", "pouring_1", None)
+    assert [(o.object_id, o.name, o.box) for o in found.objects] == [
+        ("agent", "man", None),
+        ("liquid", "milk", None),
+        ("tool", "jug", None),
+    ]
+    [relation] = found.relations
+    assert (relation.subject_id, relation.name, relation.object_id) == ("agent", "pouring", "liquid")
+    assert relation.modifiers == (("with", "tool"),)
+    assert not report.rejects
+
+
+def test_the_template_file_goes_before_the_space(tmp_path):
+    [found], _ = read(tmp_path, {"p.jpg": pouring()}, "pouring\tAGENT pours LIQUID from TOOL at PLACE\n")
+    assert found.relations[0].modifiers == (("from", "tool"),)
+
+
+def test_an_empty_later_role_is_skipped(tmp_path):
+    [found], report = read(tmp_path, {"p.jpg": pouring(tool="")})
+    assert found.relations[0].modifiers == () and len(found.objects) == 2
+    assert report.counts["modifiers dropped: role is empty"] == 1
+
+
+def test_what_is_dropped_is_counted_and_what_is_bad_is_refused(tmp_path):
+    records = {
+        "a.jpg": pouring(liquid=""),
+        "b.jpg": {"verb": "hiking", "frames": [{"agent": "n1"}]},
+        "c.jpg": {"verb": "dancing", "frames": []},
+        "d.jpg": {"frames": []},
+        "e.jpg": pouring(tool="n4"),
+        "f.jpg": pouring(agent="n5"),
+        "g.jpg": {"verb": "pouring", "frames": ["x", {"agent": 3}]},
+    }
+    found, report = read(tmp_path, records)
+    assert [s.raw_id for s in found] == ["e.jpg", "f.jpg"]
+    assert found[0].relations[0].modifiers == () and not found[1].relations
+    assert report.counts["scenes dropped: first two roles are not filled"] == 2
+    assert report.counts["scenes dropped: verb with fewer than two roles"] == 1
+    assert [(row["scene_id"], row["reason"]) for row in report.rejects] == [
+        ("c.jpg", "verb without a sentence template"),
+        ("d.jpg", "scene without a verb and frames"),
+        ("e.jpg", "object: noun id without a usable gloss"),
+        ("f.jpg", "object: noun id without a usable gloss"),
+        ("f.jpg", "relation to a missing object"),
+        ("g.jpg", "frame is not a table of noun ids"),
+        ("g.jpg", "frame is not a table of noun ids"),
+    ]
+
+
+def test_bad_vocabulary_files(tmp_path):
+    with pytest.raises(InputError, match=r"generation_templates\.tab, line 2, is not"):
+        read(tmp_path, {}, "pouring\tAGENT pours\nhiking AGENT hikes\n")
+    (tmp_path / "x.json").write_text('{"verbs": {}}')
+    with pytest.raises(InputError, match=r"x\.json lacks the tables"):
+        imsitu.read_space(tmp_path / "x.json")

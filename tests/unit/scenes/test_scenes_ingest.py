@@ -1,0 +1,168 @@
+"""Sources to scene tables, and all sources together."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.scenes import ingest as module
+from compvqa.scenes.graph import SceneStore
+from compvqa.scenes.ingest import SourceSettings, ingest, merge
+from compvqa.scenes.tables import REJECTS, SCENES, TABLES
+
+LEXICON = {"attributes": {"red": {"group": "color"}}}
+
+
+def gqa_scene(*names, attribute="red"):
+    objects = {
+        f"o{i}": {"name": name, "attributes": [attribute], "x": i, "y": 0, "w": 5, "h": 5, "relations": []}
+        for i, name in enumerate(names)
+    }
+    if len(names) > 1:
+        objects["o0"]["relations"] = [{"name": "on", "object": "o1"}]
+    return {"width": 100, "height": 80, "objects": objects}
+
+
+def source(tmp_path: Path, name="gqa", space="vg", **parts) -> SourceSettings:
+    files = {}
+    for part, data in parts.items():
+        files[part] = tmp_path / f"{name}_{part}.json"
+        files[part].write_text(data if isinstance(data, str) else json.dumps(data))
+    return SourceSettings(name=name, reader="gqa", files=files, image_space=space)
+
+
+def run(tmp_path: Path, settings: SourceSettings):
+    lexicon = tmp_path / "lexicon.json"
+    lexicon.write_text(json.dumps(LEXICON))
+    out = tmp_path / "sources" / settings.name
+    return out, ingest(settings, lexicon, out)
+
+
+def column(folder, table, name):
+    schema = next(schema for schema in (*TABLES, REJECTS) if schema.name == table)
+    return tables.read(folder / f"{table}.parquet", schema)[name].to_pylist()
+
+
+def test_ingest_writes_sorted_tables_and_counts(tmp_path):
+    train = {"9": gqa_scene("cat", "sofa"), "10": gqa_scene("dog", attribute="tame")}
+    out, counts = run(tmp_path, source(tmp_path, train=train, val={"3": gqa_scene("cow")}))
+    assert column(out, "scenes", "scene_id") == ["gqa:10", "gqa:3", "gqa:9"]
+    assert column(out, "scenes", "split") == ["train", "val", "train"]
+    assert column(out, "scenes", "image") == ["vg:10", "vg:3", "vg:9"]
+    assert column(out, "attributes", "group") == [None, "color", "color", "color"]
+    graph = SceneStore(out).graph("gqa:9")
+    assert graph.objects["o0"].name == "cat" and graph.relations[0].object_id == "o1"
+    assert (counts["scenes in"], counts["scenes out"], counts["objects in"], counts["objects out"]) == (
+        3,
+        3,
+        4,
+        4,
+    )
+    assert counts["rejects"] == 0
+    assert sorted(path.name for path in out.iterdir()) == sorted(f"{s.name}.parquet" for s in (*TABLES, REJECTS))
+
+
+def test_batches_do_not_change_a_byte(tmp_path, monkeypatch):
+    settings = source(tmp_path, train={str(i): gqa_scene("cat", "sofa") for i in range(20)})
+    out, _ = run(tmp_path, settings)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    monkeypatch.setattr(module, "BATCH", 3)
+    out, _ = run(tmp_path, settings)
+    assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+def test_a_scene_id_on_both_sides_counts_once(tmp_path):
+    out, counts = run(tmp_path, source(tmp_path, train={"1": gqa_scene("cat")}, val={"1": gqa_scene("dog")}))
+    assert column(out, "objects", "name") == ["cat"] and column(out, "scenes", "split") == ["train"]
+    assert column(out, "rejects", "reason") == ["scene id repeated"]
+    assert column(out, "rejects", "file") == ["gqa_val.json"]
+    assert counts["rejected: scene id repeated"] == 1
+
+
+def test_rejects_say_file_id_and_reason(tmp_path):
+    bad = gqa_scene("cat", "sofa")
+    del bad["objects"]["o1"]["name"]
+    out, counts = run(tmp_path, source(tmp_path, train={"1": bad}))
+    rows = tables.read(out / "rejects.parquet", REJECTS).to_pylist()
+    assert [(row["file"], row["scene_id"], row["record"]) for row in rows] == [
+        ("gqa_train.json", "gqa:1", "object o1"),
+        ("gqa_train.json", "gqa:1", "relation o0 -> o1"),
+    ]
+    assert counts["rejects"] == 2 and column(out, "objects", "name") == ["cat"]
+
+
+def test_the_side_of_a_file_that_holds_both(tmp_path):
+    scenes = {str(i): gqa_scene("cat") for i in range(300)}
+    settings = source(tmp_path, all=scenes).model_copy(update={"val_share": 0.3})
+    first = column(run(tmp_path, settings)[0], "scenes", "split")
+    assert 0.2 < first.count("val") / 300 < 0.4
+    (tmp_path / "val.txt").write_text("7\n9\n")
+    listed = settings.model_copy(update={"files": {**settings.files, "val_ids": tmp_path / "val.txt"}})
+    rows = tables.read(run(tmp_path, listed)[0] / "scenes.parquet", SCENES).to_pylist()
+    assert {row["scene_id"] for row in rows if row["split"] == "val"} == {"gqa:7", "gqa:9"}
+
+
+def test_merge_keeps_one_scene_an_image_by_the_order_of_sources(tmp_path):
+    one, _ = run(tmp_path, source(tmp_path, "one", train={"1": gqa_scene("cat", "sofa"), "2": gqa_scene("dog")}))
+    two, _ = run(tmp_path, source(tmp_path, "two", val={"2": gqa_scene("cow", "hay"), "3": gqa_scene("pig")}))
+    other, _ = run(tmp_path, source(tmp_path, "other", space="elsewhere", val={"2": gqa_scene("hen")}))
+    counts = merge([one, two, other], tmp_path / "scenes")
+    assert column(tmp_path / "scenes", "scenes", "scene_id") == ["one:1", "one:2", "other:2", "two:3"]
+    assert column(tmp_path / "scenes", "objects", "name") == ["cat", "sofa", "dog", "hen", "pig"]
+    assert len(set(column(tmp_path / "scenes", "scenes", "image"))) == 4
+    assert (counts["two: scenes in"], counts["two: scenes out"]) == (2, 1)
+    assert (counts["two: relations in"], counts["two: relations out"]) == (1, 0)
+    assert counts["two: scenes dropped: image has a scene"] == 1
+    assert (counts["scenes in"], counts["scenes out"]) == (5, 4)
+    assert column(tmp_path / "scenes", "rejects", "reason") == []
+    merge([two, one], tmp_path / "other_order")
+    assert column(tmp_path / "other_order", "scenes", "scene_id") == ["one:1", "two:2", "two:3"]
+
+
+def test_merge_refuses_two_sources_of_one_name(tmp_path):
+    one, _ = run(tmp_path, source(tmp_path, train={"1": gqa_scene("cat")}))
+    with pytest.raises(InputError, match="'gqa:1'"):
+        merge([one, one], tmp_path / "scenes")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"reader": "nonsense"}, "no reader 'nonsense'"),
+        ({"reader": "../gqa"}, "no reader's name"),
+        ({"reader": "tables"}, "no reader 'tables'"),
+        ({"files": {}}, "names no scene file"),
+        ({"files": {"train": Path("missing.json")}}, r"missing\.json.* does not exist"),
+    ],
+)
+def test_bad_settings_are_one_sentence(tmp_path, change, words):
+    settings = source(tmp_path, train={}).model_copy(update=change)
+    with pytest.raises(InputError, match=words):
+        ingest(settings, None, tmp_path / "out")
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_settings_refuse_unknown_keys_and_wrong_types():
+    for wrong in ({"nmae": "gqa"}, {"name": "a:b"}, {"val_share": 2}, {"files": 3}):
+        with pytest.raises(ValidationError):
+            SourceSettings(**wrong)
+
+
+def test_a_truncated_file_leaves_no_tables(tmp_path):
+    settings = source(tmp_path, train=json.dumps({"1": gqa_scene("cat")})[:-9])
+    with pytest.raises(InputError, match="gqa_train.json ends too early"):
+        run(tmp_path, settings)
+    assert not list((tmp_path / "sources" / "gqa").iterdir())
+
+
+def test_merge_keeps_the_rejects_of_all_sources(tmp_path):
+    folders = []
+    for name in ("one", "two"):
+        bad = gqa_scene("cat")
+        bad["objects"]["o0"]["w"] = -1
+        folders.append(run(tmp_path, source(tmp_path, name, train={"1": bad}))[0])
+    merge(folders, tmp_path / "scenes")
+    assert column(tmp_path / "scenes", "rejects", "scene_id") == ["one:1", "two:1"]

@@ -1,0 +1,25 @@
+"""Projects whose chain has run."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from fixtures.project import Project, copy_project
+
+
+@pytest.fixture(scope="session")
+def finished(root, tmp_path_factory) -> Project:
+    """A project whose whole chain has run on config/tiny.yaml. Tests must leave it as they found it."""
+    project = copy_project(root, tmp_path_factory.mktemp("finished") / "project")
+    project.run()
+    return project
+
+
+@pytest.fixture
+def edited(finished, tmp_path) -> Project:
+    """A copy of the finished project (results too) that a test may edit."""
+    folder = tmp_path / "project"
+    shutil.copytree(finished.folder, folder, symlinks=True)
+    return Project(folder)

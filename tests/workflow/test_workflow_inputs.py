@@ -1,0 +1,80 @@
+"""What is wrong with the input is told in one sentence, naming the file, never by a stack trace."""
+
+import shutil
+
+import pytest
+import yaml
+
+from fixtures.project import Project
+
+
+@pytest.fixture
+def project(root, tmp_path) -> Project:
+    """The project, its config open to edits; nothing has run."""
+    for part in ("config", "envs", "rules", "workflow"):
+        if part == "config":
+            shutil.copytree(root / part, tmp_path / part)
+        else:
+            (tmp_path / part).symlink_to(root / part)
+    return Project(tmp_path)
+
+
+def told(output: str) -> str:
+    """The one sentence that the user is told."""
+    assert "Traceback" not in output
+    lines = [line for line in output.splitlines() if line.startswith("compvqa: ") or "config" in line]
+    assert lines, output
+    return " ".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"shard": 3}, "config key shard is unknown"),
+        ({"shards": "many"}, "config key shards has the wrong value 'many'"),
+        ({"balance": {"train_per_template": "all"}}, "config key balance.train_per_template has the wrong value"),
+        ({"candidates": {"per_keys": 3}}, "config key candidates.per_keys is unknown"),
+        ({"splits": {"names": ["iid", "has-quant-al"]}}, "has no has-quant-al.yaml"),
+        ({"models": {"splits": ["has-compar"]}}, "names has-compar, which is not in splits.names"),
+        ({"sources": []}, "config key sources has the wrong value"),
+    ],
+)
+def test_a_wrong_config_is_named(project, change, words):
+    path = project.folder / project.config
+    data = yaml.safe_load(path.read_text())
+    for key, value in change.items():
+        data[key] = data.get(key, {}) | value if isinstance(value, dict) else value
+    path.write_text(yaml.safe_dump(data))
+    done = project.run("--dry-run", check=False)
+    assert done.returncode == 1 and words in told(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'{"1": {"width": 3, "height": 3, "objects": {"a": {"name"', "train.json"),
+        (b'{"1": {"width": 3, "height": 3, "objects": {"a": {"name": "\xff\xfe", "x": 1}}}}', "train.json"),
+        (b"[1, 2]", "train.json"),
+    ],
+)
+def test_a_broken_raw_file_stops_the_run_with_one_sentence(project, content, words):
+    path = project.folder / project.config
+    data = yaml.safe_load(path.read_text())
+    data["sources"] = [{"name": "mine", "reader": "gqa", "files": {"train": "train.json", "val": "train.json"}}]
+    data["lexicon"] = {"file": "lexicon.json"}
+    path.write_text(yaml.safe_dump(data))
+    (project.folder / "lexicon.json").write_text("{}")
+    (project.folder / "train.json").write_bytes(content)
+    done = project.run("results/tiny/sources/mine/scenes.parquet", check=False)
+    sentences = [line for line in done.stdout.splitlines() if line.startswith("compvqa: ")]
+    assert done.returncode == 1 and "Traceback" not in done.stdout
+    assert len(sentences) == 1 and words in sentences[0]
+
+
+def test_a_missing_raw_file_is_named(project):
+    path = project.folder / project.config
+    data = yaml.safe_load(path.read_text())
+    data["sources"] = [{"name": "mine", "reader": "gqa", "files": {"train": "gone.json"}}]
+    path.write_text(yaml.safe_dump(data))
+    done = project.run("--dry-run", "results/tiny/sources/mine/scenes.parquet", check=False)
+    assert done.returncode == 1 and "gone.json" in done.stdout and "Traceback" not in done.stdout

@@ -1,0 +1,3 @@
+from compvqa.cli import main
+
+main()

@@ -1,0 +1,39 @@
+"""The command line: one command a stage, `python -m compvqa <stage> …`.
+
+The workflow calls these commands; each can be run by hand as well. `python -m compvqa STAGE --help` says what a stage
+takes and gives.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from compvqa.errors import InputError
+
+app = typer.Typer(
+    name="compvqa",
+    help="From raw scene graphs to compositional VQA test-beds, models, tables and figures. "
+    "The whole chain: `snakemake --cores all`; one stage by hand: the commands below, in the order of the chain.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """Run the command line; what the user can mend is told in one sentence."""
+    from compvqa.cli import data, models, paper  # each adds its commands
+
+    for part in (data, models, paper):
+        part.add_to(app)
+    try:
+        app()
+    except InputError as error:
+        print(f"compvqa: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        os._exit(1)

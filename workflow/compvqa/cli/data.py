@@ -1,0 +1,301 @@
+"""Commands from raw files to splits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, parse_shard, scene_tables
+from compvqa.settings import Settings
+
+
+class SplitRequest(Settings):
+    """A split's definition (a file of config/splits), and what all splits share."""
+
+    definition: dict
+    settings: dict = {}
+
+
+Scenes = Annotated[Path, typer.Option(help="Folder of the merged scene tables.")]
+Shard = Annotated[str, typer.Option(help="Which part of the work: 2-of-4.")]
+
+
+def download(
+    name: Annotated[str, typer.Argument(help="The source's name in the list.")],
+    file: Annotated[str, typer.Argument(help="The file's name in the list.")],
+    folder: Annotated[Path, typer.Option(help="Folder for the file and what is in it.")],
+    sources: Annotated[Path, typer.Option(help="The list of downloads (TSV).")],
+    lock: Annotated[Path, typer.Option(help="Where sha256 are recorded on the first fetch.")],
+    code: Code = None,
+) -> None:
+    """Fetch one file of config/sources.tsv: checked, resumed, and unpacked with care."""
+    from compvqa.errors import InputError
+    from compvqa.scenes.download import download as work
+    from compvqa.scenes.download import read_sources
+
+    rows = [row for row in read_sources(sources) if (row.name, row.file) == (name, file)]
+    if not rows:
+        raise InputError(f"{sources} lists no file {file} of {name}.")
+    frame = Frame("download", None, 0, code)
+    outputs = [folder / member for member in rows[0].files()]
+    frame.run(lambda: work(rows[0], folder, lock), [], outputs, folder / f"{file}.prov.json")
+
+
+def sprites(
+    out: Annotated[Path, typer.Argument(help="Folder to make the world in.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Draw the sprites world: pictures, annotations in GQA's and imSitu's formats, and the truth apart."""
+    from compvqa.scenes.sprites import SpritesSettings, generate
+
+    frame = Frame("sprites", config, seed, code)
+    settings = frame.settings(SpritesSettings)
+    outputs = [out / name for name in ("train_sceneGraphs.json", "val_sceneGraphs.json", "lexicon.json", "truth")]
+    frame.run(lambda: generate(out, settings, seed), [], outputs, note=out / "sprites.prov.json")
+
+
+def lexicon(
+    out: Annotated[Path, typer.Argument(help="The lexicon to write (JSON).")],
+    file: Annotated[Path | None, typer.Option(help="A lexicon of your own (JSON).")] = None,
+    gqa: Annotated[Path | None, typer.Option(help="Folder of GQA's ontology files.")] = None,
+    code: Code = None,
+) -> None:
+    """Make the vocabulary's lexicon from a file, or from GQA's ontology."""
+    from compvqa.errors import InputError
+    from compvqa.filters.lexicon import Lexicon
+
+    if (file is None) == (gqa is None):
+        raise InputError("lexicon: give either --file or --gqa.")
+    frame = Frame("lexicon", None, 0, code)
+
+    def work() -> dict[str, int]:
+        made = Lexicon.load(file) if file else Lexicon.from_gqa(gqa)
+        made.dump(out)
+        return {kind: len(getattr(made.data, kind)) for kind in ("nouns", "attributes", "relations")}
+
+    frame.run(work, [file or gqa], [out])
+
+
+def ingest(
+    out: Annotated[Path, typer.Argument(help="Folder for the source's scene tables.")],
+    lexicon: Annotated[Path | None, typer.Option(help="Lexicon that knows the attributes' groups.")] = None,
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Read one source (--config names its reader and files) into scene tables and a table of rejects."""
+    from compvqa.scenes.ingest import SourceSettings
+    from compvqa.scenes.ingest import ingest as work
+
+    frame = Frame("ingest", config, seed, code)
+    source = frame.settings(SourceSettings)
+    inputs = [*source.files.values(), *([lexicon] if lexicon else [])]
+    outputs = [*scene_tables(out), out / "rejects.parquet"]
+    frame.run(lambda: work(source, lexicon, out), inputs, outputs, out / "source.prov.json", reader=source.reader)
+
+
+def scenes(
+    out: Annotated[Path, typer.Argument(help="Folder for the merged scene tables.")],
+    source: Annotated[list[Path], typer.Option(help="A source's folder, the preferred one first; repeat.")],
+    code: Code = None,
+) -> None:
+    """Put the sources together: one scene an image, the first source's."""
+    from compvqa.scenes.ingest import merge
+
+    frame = Frame("scenes", None, 0, code)
+    inputs = [path for folder in source for path in scene_tables(folder)]
+    frame.run(lambda: merge(source, out), inputs, scene_tables(out), out / "scenes.prov.json")
+
+
+def subgraphs(
+    scenes: Scenes,
+    subgraphs: Annotated[Path, typer.Option(help="Table of distinct subgraphs to write.")],
+    occurrences: Annotated[Path, typer.Option(help="Table of where they occur to write.")],
+    shard: Shard = "1-of-1",
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Enumerate the subgraphs of scenes (COVR, section 3.1)."""
+    from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
+
+    frame = Frame("subgraphs", config, seed, code)
+    settings = frame.settings(SubgraphSettings)
+    frame.run(
+        lambda: enumerate_scenes(scenes, *parse_shard(shard), subgraphs, occurrences, settings),
+        scene_tables(scenes),
+        [subgraphs, occurrences],
+    )
+
+
+def overlap(
+    out: Annotated[Path, typer.Argument(help="Table m(x, y) to write.")],
+    scenes: Scenes,
+    lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Judge which names exclude each other: m(x, y) for all pairs seen in one context (App. A)."""
+    from compvqa.filters.words import OverlapSettings
+    from compvqa.filters.words import overlap as work
+
+    frame = Frame("overlap", config, seed, code)
+    settings = frame.settings(OverlapSettings)
+    inputs = [*scene_tables(scenes), lexicon]
+    frame.run(lambda: work(scenes, lexicon, out, settings), inputs, [out], method=settings.method)
+
+
+def candidates(
+    scenes: Scenes,
+    graphs: Annotated[Path, typer.Option(help="Folder with subgraphs/ and occurrences/.")],
+    overlap: Annotated[Path, typer.Option(help="Table m(x, y).")],
+    seeds: Annotated[Path, typer.Option(help="Table of seeds to write.")],
+    candidates: Annotated[Path, typer.Option(help="Table of candidate images to write.")],
+    shard: Shard = "1-of-1",
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Find images that share a subgraph, and distractors that differ from it in one node (section 3.2)."""
+    from compvqa.graphs.backend import CandidateSettings, find_candidates
+
+    frame = Frame("candidates", config, seed, code)
+    settings = frame.settings(CandidateSettings)
+    found, occur = parquet_in(graphs / "subgraphs"), parquet_in(graphs / "occurrences")
+    frame.run(
+        lambda: find_candidates(scenes, found, occur, overlap, *parse_shard(shard), seeds, candidates, settings, seed),
+        [*scene_tables(scenes), *found, *occur, overlap],
+        [seeds, candidates],
+        backend=settings.backend,
+    )
+
+
+def presence(
+    out: Annotated[Path, typer.Argument(help="Table of presence to write.")],
+    seeds: Annotated[Path, typer.Option(help="Table of seeds.")],
+    candidates: Annotated[Path, typer.Option(help="Table of candidate images.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Score whether candidate images contain simple subgraphs after all (App. B)."""
+    from compvqa.filters.images import PresenceSettings, score_presence
+
+    frame = Frame("presence", config, seed, code)
+    settings = frame.settings(PresenceSettings)
+    inputs = [seeds, candidates]
+    frame.run(lambda: score_presence(candidates, seeds, out, settings), inputs, [out], method=settings.method)
+
+
+def related(
+    seeds: Annotated[Path, typer.Option(help="Table of seeds.")],
+    candidates: Annotated[Path, typer.Option(help="Table of candidate images.")],
+    presence: Annotated[Path, typer.Option(help="Table of presence.")],
+    related: Annotated[Path, typer.Option(help="Table of related images to write.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Keep the images that pass all filters, at most ten a key."""
+    from compvqa.graphs.related import RelatedSettings, relate
+
+    frame = Frame("related", config, seed, code)
+    settings = frame.settings(RelatedSettings)
+    inputs = [seeds, candidates, presence]
+    frame.run(lambda: relate(seeds, candidates, presence, related, settings), inputs, [related])
+
+
+def questions(
+    seeds: Annotated[Path, typer.Option(help="Table of seeds.")],
+    related: Annotated[Path, typer.Option(help="Table of related images.")],
+    presence: Annotated[Path, typer.Option(help="Table of presence, for the 'others exist' check.")],
+    scenes: Scenes,
+    lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    templates: Annotated[Path, typer.Option(help="Folder of templates (YAML).")],
+    questions: Annotated[Path, typer.Option(help="Table of questions to write.")],
+    dropped: Annotated[Path, typer.Option(help="Table of dropped candidates to write.")],
+    testbed: Annotated[str, typer.Option(help="Name of the test-bed.")] = "covr",
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Fill the templates: questions with text, program, images and answer (section 3.3)."""
+    from compvqa.questions.covr.generate import QuestionsSettings, generate
+    from compvqa.questions.covr.templates import load
+
+    frame = Frame("questions", config, seed, code)
+    settings = frame.settings(QuestionsSettings)
+    frame.run(
+        lambda: generate(
+            seeds, related, scenes, lexicon, templates, questions, dropped, settings, seed, testbed, presence
+        ),
+        [seeds, related, presence, *scene_tables(scenes), lexicon, templates],
+        [questions, dropped],
+        kinds=sorted({template.kind for template in load(templates)}),
+    )
+
+
+def gather_questions(
+    shards: Annotated[Path, typer.Option(help="Folder with shards/ and dropped/.")],
+    questions: Annotated[Path, typer.Option(help="Table of all questions to write.")],
+    dropped: Annotated[Path, typer.Option(help="Table of all dropped candidates to write.")],
+    code: Code = None,
+) -> None:
+    """Put the shards' questions together, each once."""
+    from compvqa.questions.covr.gather import gather
+
+    frame = Frame("gather_questions", None, 0, code)
+    made, left = parquet_in(shards / "shards"), parquet_in(shards / "dropped")
+    frame.run(lambda: gather(made, left, questions, dropped), [*made, *left], [questions, dropped])
+
+
+def balance(
+    out: Annotated[Path, typer.Argument(help="Table of the balanced dataset to write.")],
+    questions: Annotated[Path, typer.Option(help="Table of all questions.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Balance templates, answers and structures, and deal dev and test (App. C)."""
+    from compvqa.balance import BalanceSettings
+    from compvqa.balance import balance as work
+
+    frame = Frame("balance", config, seed, code)
+    settings = frame.settings(BalanceSettings)
+    frame.run(lambda: work(questions, out, settings, seed), [questions], [out])
+
+
+def split(
+    out: Annotated[Path, typer.Argument(help="Table of the split to write.")],
+    dataset: Annotated[Path, typer.Option(help="Table of the balanced dataset.")],
+    scenes: Annotated[Path, typer.Option(help="The scenes table, to check that no image is on both sides.")],
+    lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Make one compositional split (section 4); --config holds its definition and the common settings."""
+    from compvqa.run import validate
+    from compvqa.splits.splitters import SplitSettings
+    from compvqa.splits.splitters import split as work
+
+    frame = Frame("split", config, seed, code)
+    request = frame.settings(SplitRequest)
+    settings = validate(SplitSettings, request.settings, "splits")
+    frame.run(
+        lambda: work(dataset, request.definition, lexicon, out, settings, seed, scenes),
+        [dataset, scenes, lexicon],
+        [out],
+    )
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands in the order of the chain."""
+    stages = (download, sprites, lexicon, ingest, scenes, subgraphs, overlap, candidates, presence, related)
+    for stage in (*stages, questions, gather_questions, balance, split):
+        app.command(stage.__name__.replace("_", "-"), rich_help_panel=None)(stage)

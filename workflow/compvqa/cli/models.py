@@ -1,0 +1,223 @@
+"""Commands from region features to scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
+from compvqa.settings import Settings
+
+
+class ModelRequest(Settings):
+    """A model of ``config/models``: its module, size, and how it is pretrained and trained."""
+
+    model: str
+    settings: dict = {}
+    pretraining: dict = {}
+    training: dict = {}
+
+
+Scenes = Annotated[Path, typer.Option(help="Folder of the merged scene tables.")]
+Dataset = Annotated[Path, typer.Option(help="Table of the balanced dataset.")]
+Split = Annotated[Path, typer.Option(help="Table of the split.")]
+Features = Annotated[Path, typer.Option(help="Folder with regions.parquet and features.npy.")]
+Parts = Annotated[list[str], typer.Option(help="A part of the split; repeat for more.")]
+Predictions = Annotated[list[Path], typer.Option(help="A run's predictions; repeat for more.")]
+
+
+def features(
+    out: Annotated[Path, typer.Argument(help="Folder for regions, features and the encoder.")],
+    scenes: Scenes,
+    truth: Annotated[Path, typer.Option(help="Folder of scene tables whose boxes place the regions.")],
+    images: Annotated[Path, typer.Option(help="Folder of pictures.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Place regions on pictures and turn each into a vector."""
+    from compvqa.features.extract import FeatureSettings, extract
+
+    frame = Frame("features", config, seed, code)
+    settings = frame.settings(FeatureSettings)
+    outputs = [out / "regions.parquet", out / "features.npy", out / "encoder.safetensors"]
+    frame.run(
+        lambda: extract(scenes, truth, images, *outputs, settings, seed),
+        [*scene_tables(scenes), *scene_tables(truth), images],
+        outputs,
+    )
+
+
+def pretrain(
+    out: Annotated[Path, typer.Argument(help="Folder for the weights.")],
+    graphs: Annotated[Path, typer.Option(help="Folder with subgraphs/, occurrences/, seeds/, candidates/.")],
+    scenes: Scenes,
+    features: Features,
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Teach a model's backbone to match subgraphs with single images of the train side."""
+    from compvqa.run import validate
+    from compvqa.training.loop import plugin
+    from compvqa.training.match import MatchSettings
+    from compvqa.training.match import pretrain as work
+
+    frame = Frame("pretrain", config, seed, code)
+    request = frame.settings(ModelRequest)
+    size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
+    settings = validate(MatchSettings, request.pretraining, "pretraining")
+    found = [parquet_in(graphs / name) for name in ("subgraphs", "occurrences", "seeds", "candidates")]
+    store = [features / "regions.parquet", features / "features.npy"]
+    encoder = features / "encoder.safetensors"
+    frame.run(
+        lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
+        [*(path for paths in found for path in paths), scenes / "scenes.parquet", *store, encoder],
+        [out / name for name in ("model.safetensors", "model.json", "history.csv")],
+        model=request.model,
+    )
+
+
+def train(
+    out: Annotated[Path, typer.Argument(help="Folder for the run's weights.")],
+    dataset: Dataset,
+    split: Split,
+    part: Parts,
+    dev_part: Annotated[list[str], typer.Option(help="A part that decides when to stop; repeat for more.")],
+    scenes: Scenes,
+    features: Features,
+    start: Annotated[Path, typer.Option(help="Folder of the pretrained backbone.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Train a model on the questions of a split's part (section 5)."""
+    from compvqa.run import validate
+    from compvqa.training.loop import TrainingSettings, plugin
+    from compvqa.training.loop import train as work
+
+    frame = Frame("train", config, seed, code)
+    request = frame.settings(ModelRequest)
+    size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
+    settings = validate(TrainingSettings, request.training, "training")
+    store = [features / "regions.parquet", features / "features.npy"]
+    shown = scenes / "scenes.parquet"
+    frame.run(
+        lambda: work(request.model, dataset, split, part, dev_part, shown, *store, start, out, size, settings, seed),
+        [dataset, split, shown, *store, start / "model.safetensors", start / "model.json"],
+        [out / name for name in ("model.safetensors", "model.json", "history.csv")],
+        model=request.model,
+    )
+
+
+def predict(
+    out: Annotated[Path, typer.Argument(help="Table of predictions to write.")],
+    run: Annotated[str, typer.Option(help="The run's name.")],
+    weights: Annotated[Path, typer.Option(help="The run's folder.")],
+    dataset: Dataset,
+    split: Split,
+    part: Parts,
+    scenes: Scenes,
+    features: Features,
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Answer the questions of a split's parts with a trained model."""
+    from compvqa.training.loop import predict as work
+
+    frame = Frame("predict", config, 0, code)
+    request = frame.settings(ModelRequest)
+    store = [features / "regions.parquet", features / "features.npy"]
+    shown = scenes / "scenes.parquet"
+    frame.run(
+        lambda: work(weights, run, dataset, split, part, shown, *store, out),
+        [dataset, split, shown, *store, weights / "model.safetensors", weights / "model.json"],
+        [out],
+        model=request.model,
+    )
+
+
+def baseline(
+    out: Annotated[Path, typer.Argument(help="Table of predictions to write.")],
+    model: Annotated[str, typer.Option(help="maj, majtempl, or a module of your own.")],
+    run: Annotated[str, typer.Option(help="The run's name.")],
+    dataset: Dataset,
+    split: Split,
+    train_part: Annotated[list[str], typer.Option(help="A part to learn from; repeat for more.")],
+    part: Parts,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Answer questions without images: MAJ and MAJTEMPL."""
+    from compvqa.models.baseline import predict as work
+
+    frame = Frame("baseline", None, seed, code)
+    frame.run(
+        lambda: work(model, run, dataset, split, train_part, part, out, seed),
+        [dataset, split],
+        [out],
+        model=model,
+    )
+
+
+def scores(
+    out: Annotated[Path, typer.Argument(help="Table of scores to write.")],
+    generalization: Annotated[Path, typer.Option(help="Table of generalization scores to write.")],
+    predictions: Predictions,
+    dataset: Dataset,
+    splits: Annotated[list[Path], typer.Option(help="A split's table; repeat for more.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Score runs on all parts of all splits, and how far they generalize (section 5)."""
+    from compvqa.evaluation.scores import ScoreSettings, generalize, score
+
+    frame = Frame("scores", config, seed, code)
+    settings = frame.settings(ScoreSettings)
+
+    def work() -> dict[str, int]:
+        generalize(predictions, dataset, splits, generalization, settings, seed)
+        return score(predictions, dataset, splits, out, settings, seed)
+
+    frame.run(work, [*predictions, dataset, *splits], [out, generalization])
+
+
+def statistics(
+    out: Annotated[Path, typer.Argument(help="Table of statistics to write.")],
+    dataset: Dataset,
+    code: Code = None,
+) -> None:
+    """Count what Table 3 and Figures 4 to 6 show."""
+    from compvqa.evaluation.analyses.statistics import statistics as work
+
+    frame = Frame("statistics", None, 0, code)
+    frame.run(lambda: work(dataset, out), [dataset], [out])
+
+
+def validity(
+    out: Annotated[Path, typer.Argument(help="Table of judged questions to write.")],
+    dataset: Dataset,
+    scenes: Scenes,
+    truth: Annotated[Path, typer.Option(help="Folder with complete/ and missing_only/.")],
+    lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Judge questions against the world's truth: which are invalid, and why."""
+    from compvqa.evaluation.analyses.validity import ValiditySettings
+    from compvqa.evaluation.analyses.validity import validity as work
+
+    frame = Frame("validity", config, seed, code)
+    settings = frame.settings(ValiditySettings)
+    inputs = [dataset, *scene_tables(scenes), truth, lexicon]
+    frame.run(lambda: work(dataset, scenes, truth, lexicon, out, settings, seed), inputs, [out])
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands in the order of the chain."""
+    for stage in (features, pretrain, train, predict, baseline, scores, statistics, validity):
+        app.command(stage.__name__)(stage)

@@ -1,0 +1,77 @@
+"""The options that all stages share, and the frame in which each runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from pydantic import BaseModel
+
+from compvqa.errors import InputError
+from compvqa.run import parse_settings, run_stage
+from compvqa.stages import modules_of
+
+Config = Annotated[
+    str | None,
+    typer.Option(help="The stage's settings: JSON, or the path of a YAML file; without it, the defaults."),
+]
+Seed = Annotated[int, typer.Option(help="The seed of every random choice.")]
+Code = Annotated[str | None, typer.Option(help="Digest of the code that is expected to run (given by the workflow).")]
+S = TypeVar("S", bound=BaseModel)
+
+
+class Frame:
+    """One run of a stage: its settings, seed and expected code, as they came on the command line."""
+
+    def __init__(self, stage: str, config: str | None, seed: int, code: str | None):
+        self.stage, self.config, self.seed, self.code = stage, config, seed, code
+
+    def settings(self, model: type[S]) -> S:
+        """The settings, checked; kept for the record."""
+        self._settings = parse_settings(model, self.config, self.stage)
+        return self._settings
+
+    def run(
+        self,
+        work: Callable[[], dict[str, int]],
+        inputs: Iterable[Path],
+        outputs: Sequence[Path],
+        note: Path | None = None,
+        **plugins: str | list[str],
+    ) -> None:
+        """Run ``work``, write its record, and print its counts."""
+        counts = run_stage(
+            self.stage,
+            modules_of(self.stage, **plugins),
+            work,
+            inputs=inputs,
+            outputs=outputs,
+            settings=getattr(self, "_settings", None),
+            seed=self.seed,
+            code=self.code,
+            note=note,
+        )
+        typer.echo(f"{self.stage}: " + (", ".join(f"{key} {value:,}" for key, value in counts.items()) or "done"))
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """``2-of-4`` as (1, 4): the shard's number from 0, and the number of shards."""
+    number, _, total = text.partition("-of-")
+    if not (number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total)):
+        raise InputError(f"--shard {text!r} is not of the form 2-of-4.")
+    return int(number) - 1, int(total)
+
+
+def parquet_in(folder: Path) -> list[Path]:
+    """The tables in a folder, sorted by name; an empty one is an error."""
+    found = sorted(folder.glob("*.parquet"))
+    if not found:
+        raise InputError(f"{folder} holds no table: run the stage that makes them first.")
+    return found
+
+
+def scene_tables(folder: Path) -> list[Path]:
+    """The five tables of scenes in a folder."""
+    return [folder / f"{name}.parquet" for name in ("scenes", "objects", "attributes", "relations", "modifiers")]

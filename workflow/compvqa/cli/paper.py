@@ -1,0 +1,103 @@
+"""Commands from our tables to those of the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compvqa.cli.options import Code, Config, Frame, Seed, scene_tables
+from compvqa.errors import InputError
+
+Definition = Annotated[Path, typer.Argument(help="What to make: a file of config/paper.")]
+Inputs = Annotated[list[str], typer.Option("--input", help="NAME=PATH; repeat for more.")]
+Out = Annotated[Path, typer.Option(help="Path to write, without its ending.")]
+
+
+def table(
+    definition: Definition,
+    input: Inputs,
+    out: Out,
+    splits: Annotated[Path | None, typer.Option(help="Folder of the splits' definitions (YAML).")] = None,
+    code: Code = None,
+) -> None:
+    """Make one table of the paper from our data, the paper's numbers beside ours."""
+    from compvqa.paper.tables import make
+
+    definitions = [f"definitions={path}" for path in sorted(splits.glob("*.yaml"))] if splits else []
+    _make("table", make, definition, [*input, *definitions], out, code, (".html", ".csv", ".tex"))
+
+
+def figure(definition: Definition, input: Inputs, out: Out, code: Code = None) -> None:
+    """Draw one figure of the paper from our data."""
+    from compvqa.paper.figures import make
+
+    _make("figure", make, definition, input, out, code, (".png", ".pdf"))
+
+
+def _make(stage, make, definition: Path, given: list[str], out: Path, code: str | None, endings) -> None:
+    from compvqa.paper.reference import load
+
+    inputs: dict[str, list[Path]] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not equals:
+            raise InputError(f"--input {text!r} is not of the form NAME=PATH.")
+        inputs.setdefault(name, []).append(Path(path))
+    frame = Frame(stage, None, 0, code)
+    frame.run(
+        lambda: make(definition, inputs, out),
+        [definition, *(path for paths in inputs.values() for path in paths)],
+        [out.with_name(out.name + ending) for ending in endings],
+        note=out.with_name(out.name + ".prov.json"),
+        make=load(definition).make,
+    )
+
+
+def samples(
+    out: Annotated[Path, typer.Argument(help="The page to write.")],
+    dataset: Annotated[Path, typer.Option(help="Table of the balanced dataset.")],
+    scenes: Annotated[Path, typer.Option(help="Folder of the merged scene tables.")],
+    images: Annotated[list[str], typer.Option(help="SPACE=FOLDER of pictures; repeat for more.")] = (),
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Make a page of sample questions with their images, programs and answers."""
+    from compvqa.paper.explorer.questions import ExplorerSettings, make
+
+    frame = Frame("samples", config, seed, code)
+    settings = frame.settings(ExplorerSettings)
+    folders = {space: Path(folder) for space, _, folder in (text.partition("=") for text in images)}
+    inputs = [dataset, *scene_tables(scenes)]
+    frame.run(lambda: make(dataset, scenes, folders, out, settings, seed), inputs, [out])
+
+
+def index(
+    out: Annotated[Path, typer.Argument(help="The page to write.")],
+    folder: Annotated[Path, typer.Option(help="Folder of the tables and figures.")],
+    definitions: Annotated[Path, typer.Option(help="The folder config/paper.")],
+    show: Annotated[list[str], typer.Option(help="A table or figure, in the page's order; repeat for more.")],
+    captions: Annotated[Path, typer.Option(help="Folder of captions.")],
+    title: Annotated[str, typer.Option(help="The page's title.")],
+    page: Annotated[list[Path], typer.Option(help="A further page to link to; repeat for more.")] = (),
+    code: Code = None,
+) -> None:
+    """Put all tables and figures on one page."""
+    from compvqa.paper.explorer.index import make
+
+    frame = Frame("index", None, 0, code)
+    wanted = [definitions / f"{name}.yaml" for name in show]
+    made = [folder / f"{name}{ending}" for name in show for ending in (".html", ".png")]
+    frame.run(
+        lambda: make(wanted, captions, folder, out, title, page),
+        [*wanted, captions, *page, *(path for path in made if path.exists())],
+        [out],
+    )
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands in the order of the chain."""
+    for stage in (table, figure, samples, index):
+        app.command(stage.__name__)(stage)

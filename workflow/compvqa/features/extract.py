@@ -1,0 +1,148 @@
+"""Region features of drawn images: boxes from the detector stand-in, vectors from the learned encoder."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.features import encoder as encoding
+from compvqa.features.detector import DetectorSettings, detect
+from compvqa.features.encoder import EncoderSettings, Labels, Vocabulary
+from compvqa.features.store import ImageRegions, write
+from compvqa.progress import track
+from compvqa.scenes.tables import ATTRIBUTES, OBJECTS, SCENES
+from compvqa.settings import Settings
+
+MATCH = 0.5  # least intersection over union of a region and an annotated box that it is of
+
+
+class FeatureSettings(Settings):
+    """Where regions are and how they become vectors."""
+
+    detector: DetectorSettings = Field(DetectorSettings(), description="boxes of the detector stand-in")
+    encoder: EncoderSettings = Field(EncoderSettings(), description="the region encoder and its training")
+
+
+def extract(
+    scenes: Path,
+    truth: Path,
+    images: Path,
+    out_regions: Path,
+    out_features: Path,
+    out_encoder: Path,
+    settings: FeatureSettings,
+    seed: int,
+) -> dict[str, int]:
+    """Write the regions and features of every image in the scene tables ``scenes``.
+
+    The encoder learns from the annotated names and attributes of train scenes alone. The scene tables ``truth`` place
+    the boxes, nothing else; ``images`` is the folder of ``<image id>.png``. Raises InputError for a missing picture.
+    """
+    wanted = tables.read(scenes / "scenes.parquet", SCENES)
+    split = dict(zip(wanted["image"].to_pylist(), wanted["split"].to_pylist(), strict=True))
+    names = sorted(split)
+    places = _true_boxes(truth)
+    found, shapes, pixels = [], [], []
+    for image in track(names, "regions", unit="image"):
+        path = images / f"{image.partition(':')[2]}.png"
+        if not path.exists():
+            raise InputError(f"{path} is missing: make the pictures of {image.partition(':')[0]} again.")
+        boxes, size = places.get(image, (np.zeros((0, 4), np.float32), (0.0, 0.0)))
+        if not size[0]:
+            raise InputError(f"{truth} does not know the size of image {image}: make the scenes again.")
+        found.append(ImageRegions(image, detect(image, boxes, size, settings.detector, seed), size, np.zeros(0)))
+        shapes.append(encoding.shapes(found[-1].boxes, size))
+        pixels.append(encoding.crop(path, found[-1].boxes, settings.encoder))
+    train = [number for number, image in enumerate(names) if split[image] == "train"]
+    labels = _labels(scenes, [found[number] for number in train])
+    model, shares = encoding.fit(
+        np.concatenate([pixels[n] for n in train]), np.concatenate([shapes[n] for n in train]), labels,
+        settings.encoder, seed,
+    )  # fmt: skip
+    vectors = encoding.encode(model, np.concatenate(pixels), np.concatenate(shapes))
+    ends = np.cumsum([len(image.boxes) for image in found])
+    filled = (image._replace(features=part) for image, part in zip(found, np.split(vectors, ends[:-1]), strict=True))
+    count = write(out_regions, out_features, filled, vectors.shape[1], len(vectors))
+    encoding.save(model, out_encoder)
+    counts = {"in": len(names), "out": count, "regions": len(vectors)}
+    counts["regions with an annotated name"] = int((labels.names >= 0).sum())
+    return counts | {f"right {what}s in training, per mille": round(1000 * share) for what, share in shares.items()}
+
+
+def _true_boxes(truth: Path) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
+    """For each image the boxes [k, 4] of its objects and its size, by the scene tables ``truth``."""
+    scenes = tables.read(truth / "scenes.parquet", SCENES, ["scene_id", "image", "width", "height"]).to_pylist()
+    boxes = _boxes(truth)
+    return {
+        row["image"]: (
+            np.array([box for _, box in boxes[row["scene_id"]]], np.float32).reshape(-1, 4),
+            (float(row["width"] or 0), float(row["height"] or 0)),
+        )
+        for row in scenes
+    }
+
+
+def _boxes(folder: Path) -> dict[str, list[tuple[dict, tuple]]]:
+    """The objects that have a box, and the box, by scene."""
+    result = defaultdict(list)
+    for row in tables.read(folder / "objects.parquet", OBJECTS).to_pylist():
+        if row["x"] is not None:
+            result[row["scene_id"]].append((row, (row["x"], row["y"], row["w"], row["h"])))
+    return result
+
+
+def _labels(scenes: Path, found: list[ImageRegions]) -> Labels:
+    """What the annotation in ``scenes`` says of the regions ``found``, one after the other."""
+    image_of = dict(zip(*_columns(scenes / "scenes.parquet", SCENES, "scene_id", "image"), strict=True))
+    objects: dict[str, list] = defaultdict(list)
+    for scene_id, rows in _boxes(scenes).items():
+        objects[image_of[scene_id]] += rows
+    attributes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    grouped: dict[str, set[str]] = defaultdict(set)
+    for row in tables.read(scenes / "attributes.parquet", ATTRIBUTES).to_pylist():
+        attributes[row["scene_id"], row["object_id"]].append(row["name"])
+        grouped[row["group"] or ""].add(row["name"])
+    nouns = sorted({row["name"] for rows in objects.values() for row, _ in rows})
+    noun_at = {noun: number for number, noun in enumerate(nouns)}
+    groups = [sorted(grouped[group]) for group in sorted(grouped)]
+    column = {name: number for number, name in enumerate(name for group in groups for name in group)}
+    group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+
+    rows = [row for image in found for row in _match(image.boxes, objects[image.image])]
+    known = np.array([-100 if row is None else noun_at[row["name"]] for row in rows], np.int64)
+    wanted = np.zeros((len(rows), len(group_of)), np.float32)
+    for number, row in enumerate(rows):
+        for name in attributes[row["scene_id"], row["object_id"]] if row else ():
+            wanted[number, column[name]] = 1
+    for group in range(len(groups)):
+        part = wanted[:, group_of == group]
+        wanted[:, group_of == group] = part / np.maximum(part.sum(axis=1, keepdims=True), 1)
+    return Labels(known, wanted, Vocabulary(tuple(nouns), tuple(map(tuple, groups))))
+
+
+def _columns(path: Path, schema: tables.Schema, *names: str) -> list[list]:
+    table = tables.read(path, schema, names)
+    return [table[name].to_pylist() for name in names]
+
+
+def _match(boxes: np.ndarray, objects: list[tuple[dict, tuple]]) -> list[dict | None]:
+    """For each of ``boxes`` the annotated object that it is of: the one it overlaps most, None below ``MATCH``."""
+    if not objects:
+        return [None] * len(boxes)
+    overlaps = intersection_over_union(boxes, np.array([box for _, box in objects], np.float32))
+    best = overlaps.argmax(axis=1)
+    return [objects[b][0] if overlaps[n, b] >= MATCH else None for n, b in enumerate(best.tolist())]
+
+
+def intersection_over_union(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The overlap of each box of ``left`` [n, 4] with each of ``right`` [m, 4] (x, y, w, h): [n, m], 0 to 1."""
+    start = np.maximum(left[:, None, :2], right[None, :, :2])
+    end = np.minimum((left[:, :2] + left[:, 2:])[:, None], (right[:, :2] + right[:, 2:])[None])
+    shared = np.clip(end - start, 0, None).prod(axis=2)
+    either = left[:, None, 2:].prod(axis=2) + right[None, :, 2:].prod(axis=2) - shared
+    return shared / np.maximum(either, 1e-9)

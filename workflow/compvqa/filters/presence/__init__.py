@@ -1,0 +1,1 @@
+"""Methods that score the presence of subgraphs in images, one module each."""

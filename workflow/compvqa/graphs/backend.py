@@ -1,0 +1,104 @@
+"""What every graph backend does, whatever it is made of: a module ``compvqa.graphs.<name>`` with these
+functions."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import Field
+
+from compvqa.errors import InputError
+from compvqa.graphs.store import StoreSettings
+from compvqa.graphs.subgraph import Subgraph
+
+
+class CandidateSettings(StoreSettings):
+    """How related scenes are searched; caps take by stable rank."""
+
+    backend: str = Field("duckdb", description="The graph backend: a module of compvqa.graphs")
+    seeds_per_subgraph: int = Field(20, ge=1, description="Start scenes of a subgraph in a split, at most")
+    per_key: int = Field(30, ge=1, description="Candidate scenes of a seed and key, at most")
+    considered: int = Field(
+        100,
+        ge=1,
+        description="Scenes of a subgraph and key that are checked, and shared by its seeds, at most",
+    )
+    group_size: int = Field(
+        500, ge=1, description="Occurring scenes of all subgraphs that are equal but for one node, at most"
+    )
+    exclusive: float = Field(0.5, ge=0, le=1, description="Two names exclude each other if m is above this")
+    partition: int = Field(
+        100_000,
+        ge=1,
+        description="Subgraphs with a masked node that are searched at once; smaller needs less memory",
+    )
+
+
+class Graph(Protocol):
+    """All scenes, loaded, for single questions."""
+
+    def containing(self, g: Subgraph, split: str) -> list[str]:
+        """The ids of the scenes of ``split`` that contain ``g``, sorted."""
+
+    def replaced(self, g: Subgraph, key: str, split: str) -> list[tuple[str, str]]:
+        """Each scene that contains ``g`` with the node of ``key`` (``0_attr``, ``2_name``,
+        ``1_relation``) replaced
+        by another name, and that name; sorted."""
+
+
+class Backend(Protocol):
+    """The module of a backend."""
+
+    def find_candidates(self, *args, **kwargs) -> dict[str, int]:
+        """As :func:`find_candidates` below."""
+
+    def load(
+        self,
+        scenes: Path,
+        subgraphs: list[Path],
+        occurrences: list[Path],
+        beside: Path,
+        settings: CandidateSettings,
+    ) -> AbstractContextManager[Graph]:
+        """All scenes, open for single questions; what must lie on disk meanwhile lies beside ``beside``."""
+
+
+def find(name: str) -> Backend:
+    """The backend called ``name``."""
+    try:
+        backend = importlib.import_module(f"compvqa.graphs.{name}")
+    except ModuleNotFoundError:
+        backend = None
+    if not hasattr(backend, "find_candidates") or not hasattr(backend, "load"):
+        raise InputError(f"there is no graph backend {name!r}: set graph.backend to duckdb.")
+    return backend
+
+
+def find_candidates(
+    scenes: Path,
+    subgraphs: list[Path],
+    occurrences: list[Path],
+    overlap: Path,
+    shard: int,
+    shards: int,
+    out_seeds: Path,
+    out_candidates: Path,
+    settings: CandidateSettings,
+    seed: int,
+) -> dict[str, int]:
+    """Write one shard's seeds and, for each, the scenes that may accompany its start scene (section 3.2).
+
+    A seed belongs to the shard of its subgraph. ``pos``: scenes that contain g, the start scene first.
+    ``i_name``,
+    ``i_attr``, ``i_relation``: scenes that contain g with that node replaced by an exclusive name, and
+    that contain
+    g in no reading of its names by overlapping ones. ``no_mult``, for seeds with two instances or more:
+    scenes
+    with exactly one. All of the seed's own split.
+    """
+    return find(settings.backend).find_candidates(
+        scenes, subgraphs, occurrences, overlap, shard, shards, out_seeds, out_candidates, settings, seed
+    )

@@ -1,0 +1,28 @@
+"""Simple subgraphs: what an image classifier may be asked about (COVR, section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compvqa.graphs.subgraph import Edge, Subgraph, make
+
+
+def simple_subgraphs(g: Subgraph) -> list[Subgraph]:
+    """The parts of ``g`` with at most two objects, one relation and one attribute, each once, ordered by key.
+
+    Modifiers are left out; their objects stay, as objects by themselves.
+    """
+    parts = {part.key: part for part in _parts(g)}
+    return [parts[key] for key in sorted(parts)]
+
+
+def _parts(node: Subgraph) -> Iterator[Subgraph]:
+    yield make(node.name)
+    if node.attribute is not None:
+        yield make(node.name, node.attribute)
+    for edge in node.edges:
+        for own, other in {(None, None), (node.attribute, None), (None, edge.target.attribute)}:
+            yield make(node.name, own, (Edge(edge.name, make(edge.target.name, other)),))
+        for modifier in edge.modifiers:
+            yield make(modifier.noun)
+        yield from _parts(edge.target)

@@ -1,0 +1,254 @@
+"""The SQL of the search on DuckDB, in the order in which it runs.
+
+Numbers: ``key`` is a subgraph's key, ``scene`` and ``name`` number scene ids and names, ``salt`` is a stable
+random number of 63 bits. Everything that chooses orders by ``mix`` of such numbers, never by DuckDB's own
+hash, which is not the same in all versions.
+"""
+
+# A stable hash of a number of 63 bits, by two rounds of multiplication that stay below 2^63.
+MIX = (
+    "create macro unsigned(a) as a & 9223372036854775807",
+    "create macro fold(a, p, q) as xor((a & 4294967295) * p, (a >> 32) * q)",
+    "create macro stir(a) as xor(fold(a, 1103515245, 1540483477), a >> 29)",
+    "create macro mix(a) as stir(fold(a, 1597334677, 747796405))",
+)
+
+PATTERN = """
+create table pattern as
+select subgraph_key as key, regexp_replace(any_value(tree), getvariable('name'), 's', 'g')::varchar as shape,
+    regexp_extract_all(any_value(tree), getvariable('name')) as names
+from subgraphs_file group by subgraph_key
+"""
+POSTING = """
+create table posting as
+select key, scene, any_value(salt) as salt, count(*)::int as n, bool_or(usable) as usable
+from (
+    select o.subgraph_key as key, s.scene, any_value(s.salt) as salt, bool_or(o.seed) as usable
+    from occurrences_file o join scene s using (scene_id) group by o.subgraph_key, s.scene, o.root_id)
+group by key, scene
+"""
+WORDS = "select distinct unnest(names) as word from pattern order by 1"
+
+# A bare object is no seed: every template needs a relation, or an attribute of the root.
+SEED_KEYS = """
+select p.key from pattern p semi join (select key from posting where usable) u using (key)
+where len(p.names) > 1
+"""
+STARTS = """
+create table start as
+select p.key, s.split_id, p.scene, s.scene_id, p.n
+from posting p semi join asked_key using (key) join scene s using (scene)
+where p.usable
+qualify row_number() over (partition by p.key, s.split_id
+    order by mix(xor(unsigned(p.key), p.salt)), p.scene) <= getvariable('seeds_per_subgraph')
+"""
+STARTS_BEFORE = "select count(*) from posting semi join asked_key using (key) where usable"
+SEED = """
+create table seed as
+select n.seed, unsigned(n.seed) as salt, s.key, s.split_id, s.scene, s.n
+from start s join numbered n on n.key = s.key and n.scene = s.scene
+"""
+
+# Names that may be read as ``x``: itself, and what overlaps with it.
+CAN_BE = """
+create table can_be as
+select c.*, w.salt
+from (
+    select kind, x, y from pair where not exclusive
+    union all select distinct kind, name, name from spelled) c
+join word w on w.id = c.y
+"""
+
+PAIR = """
+create table pair as
+select distinct k.id as kind, x.id as x, y.id as y, o.m > getvariable('exclusive') as exclusive
+from overlap_file o join kind k on k.kind = o.kind
+join word x on x.name = o.x join word y on y.name = o.y
+where o.x <> o.y
+"""
+
+# One row for each reading and place of each subgraph.
+SPELLED = """
+create table spelled as
+select p.key, l.reading, l.read_shape, l.place, l.key_id, l.kind, w.id as name,
+    mix(xor(w.salt, l.salt)) as salt
+from pattern p join place l on l.shape = p.shape join word w on w.word = p.names[l.slot + 1]
+"""
+READ = (
+    SPELLED,
+    """
+create table read as
+select key, reading, any_value(read_shape) as read_shape, list(name order by place) as names,
+    list(salt order by place) as salts, bit_xor(salt) as whole
+from spelled group by key, reading
+""",
+    """
+create view masked as
+select s.key, s.reading, s.kind, s.key_id, s.name, mix(xor(l.salt, mix(xor(r.whole, s.salt)))) as mask
+from spelled s join read r on r.key = s.key and r.reading = s.reading
+join (select read_shape, place, any_value(mix(xor(salt, shape_salt))) as salt from place group by all) l
+    on l.read_shape = s.read_shape and l.place = s.place
+where s.key_id is not null
+""",
+    """
+create table asked_mask as
+select key, kind, key_id, name, mask from masked semi join asked_key using (key) where reading = 0
+""",
+    # all subgraphs under a mask, where there are two names at least
+    """
+create table member as
+select mask, key, name
+from (select distinct mask, key, name from masked semi join asked_mask using (mask))
+qualify min(name) over (partition by mask) <> max(name) over (partition by mask)
+""",
+    "delete from asked_mask where mask not in (select mask from member)",
+    "create table asked_split as select distinct key, split_id from seed",
+    # postings of members, few enough for each subgraph: more can't be under the cap of any mask
+    """
+create table reachable as
+select p.key, p.scene, s.split_id, p.salt, mix(xor(unsigned(p.key), p.salt)) as rank
+from posting p semi join member m on m.key = p.key join scene s using (scene)
+qualify row_number() over (partition by p.key, s.split_id order by rank, p.scene) <= getvariable('group_size')
+""",
+    "create table found (seed bigint, key_id smallint, scene int, rank int, name int)",
+)
+
+# Which subgraphs (``other``) are readings of an asked one: found place by place among the beginnings that
+# exist. ``said`` stands for all names up to a place.
+SAME_START = (
+    """
+create table beginning as
+select key, read_shape as shape, names, 0::bigint as said
+from read semi join asked_key using (key) where reading = 0
+""",
+    "create table same (key bigint, other bigint)",
+)
+SAME_PLACE = (
+    """
+create or replace table beginning as
+with there as (
+    select distinct read_shape as shape, names[getvariable('place') + 1] as name,
+        coalesce(list_bit_xor(salts[1:getvariable('place')]), 0) as said
+    from read where len(names) > getvariable('place')),
+grown as materialized (
+    select b.key, b.shape, b.names, b.said as before, c.y, xor(b.said, mix(xor(c.salt, l.salt))) as said
+    from beginning b
+    join (from place where reading = 0 and place = getvariable('place')) l on l.shape = b.shape
+    join can_be c on c.kind = l.kind and c.x = b.names[getvariable('place') + 1])
+select g.key, g.shape, g.names, g.said
+from grown g semi join there t on t.shape = g.shape and t.said = g.before and t.name = g.y
+""",
+    """
+insert into same
+select distinct b.key, r.key from beginning b join read r on r.read_shape = b.shape and r.whole = b.said
+where len(b.names) = getvariable('place') + 1
+""",
+)
+PLACES = "select max(place) + 1 from place"
+
+_OWN_FIRST = "order by h.scene <> s.scene, mix(xor(s.salt, xor(k.salt, h.salt))), h.scene"
+_SHARED = """
+select p.key, p.scene, c.split_id, p.salt, p.n
+from posting p semi join asked_key using (key) join scene c using (scene) {where}
+qualify row_number() over (partition by p.key, c.split_id
+    order by mix(xor(unsigned(p.key), xor(p.salt, {k}))), p.scene) <= getvariable('considered')
+"""
+_FROM_SHARED = """
+insert into found
+select s.seed, k.id, h.scene, row_number() over (partition by s.seed {order}) - 1 as rank, null
+from seed s join ({shared}) h on h.key = s.key and h.split_id = s.split_id join key k on k.key = '{key}'
+{where}
+qualify rank < getvariable('per_key')
+"""
+_WITH_OWN = (
+    _SHARED.format(where="", k="1") + " union select key, scene, split_id, any_value(c.salt), any_value(n)"
+    " from seed join scene c using (scene, split_id)"
+    " group by key, scene, split_id"
+)
+POSITIVES = (
+    _FROM_SHARED.format(shared=_WITH_OWN, key="pos", order=_OWN_FIRST, where=""),
+    _FROM_SHARED.format(
+        shared=_SHARED.format(where="where p.n = 1", k="2"),
+        key="no_mult",
+        order=_OWN_FIRST,
+        where="where s.n >= 2",
+    ),
+)
+
+NEGATIVES = (
+    """
+create or replace table asked_part as
+select * from asked_mask where mask % getvariable('parts') = getvariable('part')
+""",
+    # the scenes under each mask, at most group_size of a split
+    """
+create or replace table group_part as
+select m.mask, m.name, r.split_id, r.scene, r.salt
+from (from member where mask % getvariable('parts') = getvariable('part')) m
+join reachable r on r.key = m.key
+qualify row_number() over (partition by m.mask, r.split_id order by r.rank, r.scene, m.key)
+    <= getvariable('group_size')
+""",
+    # exclusive names there; of a scene with several one is taken
+    """
+create or replace table considered as
+select key, key_id, split_id, scene, any_value(salt) as salt, arg_min(name, mix(xor(word_salt, salt))) as name
+from (
+    select a.key, a.key_id, k.salt as key_salt, g.split_id, g.scene, g.salt, g.name, w.salt as word_salt
+    from asked_part a join group_part g on g.mask = a.mask
+    join pair x on x.exclusive and x.kind = a.kind and x.x = a.name and x.y = g.name
+    join asked_split t on t.key = a.key and t.split_id = g.split_id join word w on w.id = g.name
+    join key k on k.id = a.key_id)
+group by key, key_id, split_id, scene
+qualify row_number() over (partition by key, key_id, split_id
+    order by mix(xor(unsigned(key), xor(any_value(salt), any_value(key_salt)))), scene)
+    <= getvariable('considered')
+""",
+    # scenes that contain the subgraph in some reading
+    """
+create or replace table containing as
+select distinct c.key, c.scene from considered c join same s on s.key = c.key
+semi join posting p on p.key = s.other and p.scene = c.scene
+""",
+    """
+insert into found
+select s.seed, c.key_id, c.scene,
+    row_number() over (
+        partition by s.seed, c.key_id order by mix(xor(s.salt, xor(k.salt, c.salt))), c.scene) - 1 as rank,
+    c.name
+from considered c anti join containing n on n.key = c.key and n.scene = c.scene
+join seed s on s.key = c.key and s.split_id = c.split_id join key k on k.id = c.key_id
+qualify rank < getvariable('per_key')
+""",
+)
+
+SEEDS = """
+select s.seed, s.key as subgraph_key, c.scene_id, c.split, t.tree, s.n as n_instances
+from seed s join scene c using (scene)
+join (select subgraph_key as key, any_value(tree) as tree from subgraphs_file
+    semi join asked_key on asked_key.key = subgraph_key group by subgraph_key) t on t.key = s.key
+order by s.seed
+"""
+CANDIDATES = """
+select f.seed, k.key, c.scene_id, f.rank, if(f.name is null, [], [k.node]) as nodes,
+    if(f.name is null, [], [w.name]) as names
+from found f join key k on k.id = f.key_id join scene c using (scene) left join word w on w.id = f.name
+order by f.seed, k.key, f.scene
+"""
+COUNTS = "select k.key, count(*) from found f join key k on k.id = f.key_id group by k.key order by k.key"
+
+CONTAINING = """
+select s.scene_id from posting p join scene s using (scene)
+where p.key = $key and s.split = $split order by 1
+"""
+REPLACED = """
+select distinct s.scene_id, f.name
+from (
+    select key, reading, any_value(w.name) filter (place = $place) as name
+    from spelled join word w on w.id = spelled.name
+    where read_shape = $shape
+    group by key, reading
+    having bool_and(if(place = $place, w.word <> $names[place + 1], w.word = $names[place + 1]))) f
+join posting p on p.key = f.key join scene s using (scene)
+where s.split = $split order by 1, 2
+"""

@@ -1,0 +1,151 @@
+"""From a model of one image and its question to a model of several (COVR, section 5).
+
+The backbone sees (q, image) for each image; its pooled vectors and a learned [CLS] go through transformer layers
+over the images; the [CLS] is classified into the answers seen in training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import nn
+from torch.nn import functional
+from transformers import BertConfig
+from transformers.models.bert.modeling_bert import BertEncoder
+
+
+class MultiImageModel(nn.Module):
+    """``backbone`` for each (question, image), transformer layers over the images, a classifier.
+
+    ``backbone`` maps (input_ids [n, L], attention_mask [n, L], features [n, K, D], geometry [n, K, 5], region_mask
+    [n, K]) to [n, H], H its attribute ``hidden_size``. With ``zeroed`` it sees one region of zeros in place of each
+    image (the text-only baseline VBText).
+    """
+
+    def __init__(
+        self,
+        backbone: nn.Module,
+        n_answers: int,
+        layers: int,
+        heads: int,
+        scale: float,
+        dropout: float,
+        zeroed: bool,
+    ):
+        super().__init__()
+        hidden = backbone.hidden_size
+        self.backbone = backbone
+        self.zeroed = zeroed
+        self.over_images = BertEncoder(
+            BertConfig(
+                hidden_size=hidden,
+                num_hidden_layers=layers,
+                num_attention_heads=heads,
+                intermediate_size=2 * hidden,
+                hidden_dropout_prob=dropout,
+                attention_probs_dropout_prob=dropout,
+                attn_implementation="sdpa",
+            )
+        )
+        self.cls = nn.Parameter(torch.zeros(hidden))
+        self.classifier = nn.Linear(hidden, n_answers)
+        initialise(self.over_images, scale)
+        initialise(self.classifier, scale)
+        nn.init.normal_(self.cls, std=scale)
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        features: torch.Tensor,
+        geometry: torch.Tensor,
+        region_mask: torch.Tensor,
+        question_of: torch.Tensor,
+        labels: torch.Tensor | None = None,
+    ) -> dict[str, torch.Tensor]:
+        """Scores ``logits`` [B, answers] (and ``loss`` where ``labels`` [B] are given; -100 is ignored).
+
+        ``input_ids`` and ``attention_mask`` [B, L] are the questions; ``features`` [n, K, D], ``geometry`` [n, K, 5]
+        and ``region_mask`` [n, K] all their images in a row, without padded images; ``question_of`` [n], ascending,
+        tells whose each image is.
+        """
+        if self.zeroed:
+            nothing = features.new_zeros(len(input_ids), 1, features.shape[2])
+            place = geometry.new_zeros(len(input_ids), 1, geometry.shape[2])
+            mask = region_mask.new_ones(len(input_ids), 1)
+            pooled = self.backbone(input_ids, attention_mask, nothing, place, mask)[question_of]
+        else:
+            pooled = self.backbone(input_ids[question_of], attention_mask[question_of], features, geometry, region_mask)
+        rows, mask = self._rows(pooled, question_of, len(input_ids))
+        seen = self.over_images(rows, attention_mask=mask[:, None, None, :]).last_hidden_state[:, 0]
+        return scored(self.classifier(seen), labels)
+
+    def _rows(self, pooled: torch.Tensor, question_of: torch.Tensor, n: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """The [CLS] and the pooled vectors of each question [B, 1 + most images, H], and which of them are real."""
+        counts = torch.bincount(question_of, minlength=n)
+        starts = torch.cumsum(counts, 0) - counts
+        place = torch.arange(len(pooled), device=pooled.device) - starts[question_of]
+        most = int(counts.max())
+        rows = pooled.new_zeros(n, 1 + most, pooled.shape[1])
+        rows = rows.index_put((question_of, place + 1), pooled)
+        rows = torch.cat([self.cls.to(pooled.dtype).expand(n, 1, -1), rows[:, 1:]], dim=1)
+        mask = torch.arange(1 + most, device=pooled.device)[None] <= counts[:, None]
+        return rows, mask
+
+
+class MatchModel(nn.Module):
+    """``backbone`` with a linear head for one image and its text."""
+
+    def __init__(self, backbone: nn.Module, n_classes: int, scale: float):
+        super().__init__()
+        self.backbone = backbone
+        self.head = nn.Linear(backbone.hidden_size, n_classes)
+        initialise(self.head, scale)
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        features: torch.Tensor,
+        geometry: torch.Tensor,
+        region_mask: torch.Tensor,
+        question_of: torch.Tensor,
+        labels: torch.Tensor | None = None,
+    ) -> dict[str, torch.Tensor]:
+        """As :meth:`MultiImageModel.forward`, for texts with one image each; ``logits`` [B, classes]."""
+        pooled = self.backbone(input_ids[question_of], attention_mask[question_of], features, geometry, region_mask)
+        return scored(self.head(pooled), labels)
+
+
+def scored(logits: torch.Tensor, labels: torch.Tensor | None) -> dict[str, torch.Tensor]:
+    """``logits`` [B, classes], and their mean cross-entropy as ``loss`` where labels are given."""
+    if labels is None:
+        return {"logits": logits}
+    known = (labels != -100).sum().clamp(min=1)
+    return {"loss": functional.cross_entropy(logits, labels, reduction="sum") / known, "logits": logits}
+
+
+def initialise(module: nn.Module, scale: float) -> None:
+    """Draw all linear weights of ``module`` from a normal distribution of spread ``scale``, biases zero."""
+    for part in module.modules():
+        if isinstance(part, nn.Linear):
+            nn.init.normal_(part.weight, std=scale)
+            nn.init.zeros_(part.bias)
+
+
+def load_backbone(model: nn.Module, weights: Mapping[str, torch.Tensor], words: Mapping[int, int]) -> None:
+    """Give ``model.backbone`` the backbone ``weights`` of another model (names start with ``backbone.``).
+
+    ``words`` maps each token id of this model to the one of the other whose embedding it starts from.
+    """
+    own = model.backbone.state_dict()
+    embedding = model.backbone.word_embedding
+    for name, value in own.items():
+        given = weights[f"backbone.{name}"]
+        if name == embedding:
+            rows = torch.tensor(sorted(words.items()), dtype=torch.long)
+            value[rows[:, 0]] = given[rows[:, 1]].to(value.dtype)
+        else:
+            value.copy_(given)
+    model.backbone.load_state_dict(own)

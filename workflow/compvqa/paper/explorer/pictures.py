@@ -1,0 +1,91 @@
+"""A scene as something to put on a page: its image, small and embedded, or a sketch of its annotations."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+
+from compvqa.scenes.graph import SceneGraph
+
+SUFFIXES = (".png", ".jpg", ".jpeg")
+MOST_LABELS = 14
+
+
+@dataclass(frozen=True)
+class Box:
+    """An object of a sketch: pixels of the scene, and whether the question names it."""
+
+    name: str
+    x: float
+    y: float
+    w: float
+    h: float
+    named: bool
+    label: bool
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What stands for a scene: ``uri`` (its image as a data URI), or ``boxes`` in a frame of ``width`` by
+    ``height`` pixels, or, where there are no boxes either, ``facts`` (its annotations as text)."""
+
+    scene_id: str
+    uri: str = ""
+    width: float = 0
+    height: float = 0
+    boxes: tuple[Box, ...] = ()
+    facts: tuple[str, ...] = ()
+
+
+def find_image(image: str, folders: Mapping[str, Path]) -> Path | None:
+    """The file of the image ``<space>:<id>`` in the folder of its image space; None where there is none."""
+    space, _, name = image.partition(":")
+    folder = folders.get(space)
+    if folder is None:
+        return None
+    return next((path for path in (folder / f"{name}{suffix}" for suffix in SUFFIXES) if path.is_file()), None)
+
+
+def embed(path: Path, max_side: int) -> str:
+    """The image as a JPEG data URI, no side longer than ``max_side`` pixels."""
+    with Image.open(path) as image:
+        small = image.convert("RGB")
+    small.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
+    out = io.BytesIO()
+    small.save(out, "JPEG", quality=88, subsampling=0, optimize=True)
+    return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
+
+
+def sketch(graph: SceneGraph, width: float | None, height: float | None, names: frozenset[str]) -> Picture:
+    """The annotated boxes and names of a scene, those in ``names`` marked; text if it has no boxes."""
+    boxed = [thing for thing in graph.objects.values() if thing.box is not None]
+    if not boxed:
+        return Picture(graph.scene_id, facts=facts(graph))
+    width = width or max(b.box[0] + b.box[2] for b in boxed)
+    height = height or max(b.box[1] + b.box[3] for b in boxed)
+    order = sorted(boxed, key=lambda b: (b.name in names, -b.box[2] * b.box[3], b.object_id))
+    labelled = sorted(order, key=lambda b: (b.name not in names, -b.box[2] * b.box[3], b.object_id))[:MOST_LABELS]
+    keep = {b.object_id for b in labelled}
+    boxes = tuple(Box(b.name, *b.box, b.name in names, b.object_id in keep) for b in order)
+    return Picture(graph.scene_id, width=width, height=height, boxes=boxes)
+
+
+def facts(graph: SceneGraph) -> tuple[str, ...]:
+    """A scene's annotations as lines of text: its relations with their modifiers, then what else is there."""
+
+    def called(object_id: str) -> str:
+        thing = graph.objects[object_id]
+        return " ".join([*sorted(thing.attributes), thing.name])
+
+    lines, used = [], set()
+    for relation in graph.relations:
+        line = f"{called(relation.subject_id)} · {relation.name} · {called(relation.object_id)}"
+        line += "".join(f" · {name} · {called(other)}" for name, other in relation.modifiers)
+        lines.append(line)
+        used |= {relation.subject_id, relation.object_id, *(other for _, other in relation.modifiers)}
+    return (*lines, *(called(object_id) for object_id in sorted(graph.objects) if object_id not in used))

@@ -1,0 +1,123 @@
+"""The page of sample questions: images, text, answer, template and program of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from compvqa.paper.explorer import pictures, programs
+from compvqa.paper.explorer.pictures import Picture
+from compvqa.paper.explorer.sample import Group, sample
+from compvqa.paper.render import environment, write_text
+from compvqa.programs.operators import from_json, walk
+from compvqa.progress import track
+from compvqa.scenes.graph import SceneStore
+from compvqa.settings import Settings
+
+
+class ExplorerSettings(Settings):
+    """What the page of sample questions shows."""
+
+    questions: int = Field(40, ge=1, description="about how many questions the page shows, evenly over templates")
+    part: str = Field("dev", description="the part of the dataset that they are drawn from")
+    max_side: int = Field(300, ge=50, description="longest side of an embedded image, in pixels")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One image set of a question and its answer."""
+
+    question_id: str
+    answer: str
+    pictures: tuple[Picture, ...]
+    start: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """A question on the page: one text, one or two sides, and the programs (one where all sides share it)."""
+
+    template: str
+    text: str
+    size: int
+    depth: int
+    sides: tuple[Side, ...]
+    programs: tuple[tuple[programs.Line, ...], ...]
+
+
+def make(
+    dataset: Path, scenes: Path, images: Mapping[str, Path], out: Path, settings: ExplorerSettings, seed: int
+) -> dict[str, int]:
+    """Write the page to ``out``.
+
+    ``scenes``: folder of scene tables. ``images``: folder of image files by image space (``{"sprites": …}``);
+    a scene without a file there is drawn as a sketch of its annotated boxes.
+    """
+    groups = sample(dataset, settings.part, settings.questions, seed)
+    scenery = Scenery(scenes, images, settings.max_side)
+    cards = [_card(group, scenery) for group in track(groups, "sample questions", unit="question")]
+    shown = sum(len(card.sides) for card in cards)
+    page = environment().get_template("questions.html.j2")
+    templates = sorted({card.template for card in cards})
+    html = page.render(cards=cards, templates=templates, shown=shown, part=settings.part, sketched=scenery.sketched)
+    write_text(out, html)
+    return {
+        "out": shown,
+        "texts": len(cards),
+        "templates": len(templates),
+        "scenes drawn as sketches": scenery.sketched,
+    }
+
+
+class Scenery:
+    """Gives the picture of any scene; ``sketched`` counts those that had no image file."""
+
+    def __init__(self, scenes: Path, images: Mapping[str, Path], max_side: int):
+        self.store = SceneStore(scenes)
+        rows = self.store.scenes.select(["scene_id", "image", "width", "height"]).to_pydict()
+        self.frames = {
+            scene: frame
+            for scene, *frame in zip(rows["scene_id"], rows["image"], rows["width"], rows["height"], strict=True)
+        }
+        self.images, self.max_side = images, max_side
+        self.without: set[str] = set()
+
+    @property
+    def sketched(self) -> int:
+        return len(self.without)
+
+    def picture(self, scene_id: str, names: frozenset[str]) -> Picture:
+        """The scene's image if there is one, else its sketch with the objects called ``names`` marked."""
+        image, width, height = self.frames.get(scene_id, ("", None, None))
+        path = pictures.find_image(image, self.images)
+        if path is not None:
+            return Picture(scene_id, uri=pictures.embed(path, self.max_side))
+        self.without.add(scene_id)
+        return pictures.sketch(self.store.graph(scene_id), width, height, names)
+
+
+def _card(group: Group, scenery: Scenery) -> Card:
+    sides, listings = [], {}
+    for question in group.questions:
+        names = _names(question["program"])
+        shown = tuple(scenery.picture(scene, names) for scene in question["scene_ids"])
+        sides.append(Side(question["question_id"], question["answer"], shown, question["start_scene"]))
+        listings.setdefault(question["program"], programs.lines(question["program"]))
+    first = group.questions[0]
+    return Card(
+        group.template,
+        group.text,
+        int(first["size"]),
+        int(first["depth"]),
+        tuple(sorted(sides, key=lambda side: side.answer, reverse=True)),
+        tuple(listings.values()),
+    )
+
+
+def _names(program: str) -> frozenset[str]:
+    """The nouns that a program looks for."""
+    finds = (row for row in walk(from_json(program)) if row.operation == "Find")
+    return frozenset(name for row in finds for name in row.arguments)

@@ -1,0 +1,57 @@
+"""Training curves: accuracy on dev and loss by epoch, of every run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from compvqa.errors import InputError
+from compvqa.paper import style
+from compvqa.paper.data import Inputs, many
+from compvqa.paper.reference import Reference
+
+LOSS, ACCURACY = "loss", "eval_accuracy"
+
+
+def make(inputs: Inputs, reference: Reference) -> Figure:
+    """Two panels; runs that differ in the seed alone have one colour and one name in the legend."""
+    curves = {path: read(path) for path in sorted(many(inputs, "histories"))}
+    kinds = sorted({kind_of(path) for path in curves})
+    colors = {kind: style.COLORS[number % len(style.COLORS)] for number, kind in enumerate(kinds)}
+    lines = {kind: "-" if number < len(style.COLORS) else "--" for number, kind in enumerate(kinds)}
+    figure, (left, right) = style.new(10.5, 4.2, columns=2)
+    if not curves:
+        style.nothing_to_show(left, "no model was trained")
+        right.set_axis_off()
+        return figure
+    for ax, column, title in ((left, ACCURACY, "Accuracy on dev (%)"), (right, LOSS, "Training loss")):
+        ax.set_title(title)
+        for path, curve in curves.items():
+            known = curve.dropna(subset=[column])
+            values = known[column] * (100 if column == ACCURACY else 1)
+            kind = kind_of(path)
+            ax.plot(known["epoch"], values, color=colors[kind], ls=lines[kind], marker="o", ms=3, alpha=0.9)
+        ax.set_xlabel("epoch")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for kind in kinds:
+        left.plot([], [], color=colors[kind], ls=lines[kind], label=kind)
+    figure.legend(loc="outside right center", fontsize=9)
+    return figure
+
+
+def read(path: Path) -> pd.DataFrame:
+    """A run's history: a row an epoch."""
+    history = pd.read_csv(path)
+    for column in ("epoch", LOSS, ACCURACY):
+        if column not in history.columns:
+            raise InputError(f"{path} lacks the column {column}: it is no run's history.csv.")
+    return history
+
+
+def kind_of(path: Path) -> str:
+    """The run's name without its seed: ``runs/visualbert-iid-0/history.csv`` is of ``visualbert-iid``."""
+    return re.sub(r"[-_.](seed)?\d+$", "", path.parent.name)

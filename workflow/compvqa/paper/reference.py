@@ -1,0 +1,74 @@
+"""What a paper prints for a table or figure, and how ours is made: ``config/paper/<name>.yaml``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from compvqa.errors import InputError
+from compvqa.paper.data import plain, read_yaml
+from compvqa.settings import Settings
+
+Number = int | float
+Printed = Number | tuple[Number, Number] | None
+
+
+class Fact(Settings):
+    """Something that the paper says in words, with the words."""
+
+    text: str = Field(description="what is shown of it in grey")
+    quote: str = Field(description="the paper's own words, as in its text")
+    value: Number | None = Field(None, description="its number, if it is one")
+    low: Number | None = Field(None, description="the lower end, if it is a range")
+    high: Number | None = Field(None, description="the upper end, if it is a range")
+
+
+class Reference(Settings):
+    """One table or figure: its title, what makes ours, and the paper's own numbers.
+
+    ``rows`` hold a value for each of ``columns``: a number, a pair (mean, deviation), or null where the paper
+    prints a dash. Accuracies are in percent, generalization scores as fractions.
+    """
+
+    title: str = Field(description="the title above it")
+    citation: str = Field(description="where the paper's numbers stand, or that there are none")
+    kind: Literal["table", "figure"] = Field(description="table or figure")
+    make: str = Field(description="the module of compvqa.paper.tables or .figures that makes it")
+    inputs: tuple[str, ...] = Field(description="the names of the inputs that it reads")
+    options: dict[str, Any] = Field({}, description="settings of the module that makes it")
+    columns: tuple[str, ...] = Field((), description="the paper's columns")
+    rows: dict[str, tuple[Printed, ...]] = Field({}, description="the paper's rows, by label")
+    rows_from: str | None = Field(None, description="another file of the folder whose columns and rows it shows")
+    printed: dict[str, str] = Field({}, description="the label as the paper prints it, where ours differs")
+    facts: dict[str, Fact] = Field({}, description="what the paper says in words")
+    notes: tuple[str, ...] = Field((), description="sentences below the table or figure")
+
+    def value(self, row: str, column: str) -> Printed:
+        """The paper's value, or None where it has none; labels match up to case and punctuation."""
+        by_row = {plain(label): values for label, values in self.rows.items()}
+        by_column = {plain(label): number for number, label in enumerate(self.columns)}
+        values, number = by_row.get(plain(row)), by_column.get(plain(column))
+        return None if values is None or number is None else values[number]
+
+    def label(self, name: str) -> str:
+        """The paper's label of the row called ``name`` up to case and punctuation; else ``name`` itself."""
+        return next((label for label in self.rows if plain(label) == plain(name)), name)
+
+
+def load(path: Path) -> Reference:
+    """The reference in a YAML file; what is wrong with it is an :class:`InputError`."""
+    try:
+        reference = Reference.model_validate(read_yaml(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise InputError(f"{path}: {where} is wrong: {first['msg']}.") from None
+    if reference.rows_from:
+        other = load(path.with_name(f"{reference.rows_from}.yaml"))
+        reference = reference.model_copy(update={"columns": other.columns, "rows": other.rows})
+    for label, values in reference.rows.items():
+        if len(values) != len(reference.columns):
+            raise InputError(f"{path}: row {label} has {len(values)} values, the columns are {len(reference.columns)}.")
+    return reference

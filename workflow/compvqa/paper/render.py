@@ -1,0 +1,177 @@
+"""A table as CSV, HTML and LaTeX: our value in each cell, and the paper's beside it in grey."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from compvqa.paper.reference import Printed
+from compvqa.tables import replacing
+
+DASH = "–"
+_TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
+_TEX |= {"∪": r"$\cup$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''", "≥": r"$\geq$", "≤": r"$\leq$"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value: ours (mean, and deviation over ``n`` seeds), the paper's, and how it is written.
+
+    ``form``: ``percent`` (50.8), ``score`` (0.18), ``count`` (1,234), ``mean`` (4.4), ``none`` (stays blank).
+    ``low`` marks a model below the text-only baseline.
+    """
+
+    value: float | None = None
+    deviation: float | None = None
+    paper: Printed = None
+    form: str = "percent"
+    low: bool = False
+
+    @property
+    def ours(self) -> str:
+        if self.value is None:
+            return "" if self.form == "none" else DASH
+        return written(self.value, self.form)
+
+    @property
+    def spread(self) -> str:
+        return "" if self.deviation is None else f"± {written(self.deviation, self.form)}"
+
+    @property
+    def papers(self) -> str:
+        """The paper's value as text, empty where it has none."""
+        if self.paper is None:
+            return ""
+        if isinstance(self.paper, tuple):
+            return " ± ".join(written(part, self.form, short=True) for part in self.paper)
+        return written(self.paper, self.form, short=True)
+
+    @property
+    def bar(self) -> float:
+        """The length of a generalization score's bar, 0 to 1."""
+        return 0.0 if self.value is None else min(max(self.value, 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its label and cells; ``note`` (``not trained``) stands in place of our values from the cell
+    ``note_from`` on; ``minor`` rows are details of the one above."""
+
+    label: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+    note_from: int = 0
+    rule_above: bool = False
+    minor: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready to be written."""
+
+    title: str
+    citation: str
+    head: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def sides(self) -> tuple[bool, ...]:
+        """For each column whether any of its cells has a value of the paper."""
+        return tuple(any(row.cells[i].papers for row in self.rows) for i in range(len(self.columns)))
+
+    def spreads(self) -> tuple[bool, ...]:
+        """For each column whether any of its cells has a deviation."""
+        return tuple(any(row.cells[i].spread for row in self.rows) for i in range(len(self.columns)))
+
+
+def written(value: float, form: str, short: bool = False) -> str:
+    """A number as the tables write it; ``short`` writes counts as the paper does (33.3k)."""
+    if form == "count":
+        if short and value >= 1000 and value % 100 == 0:
+            return f"{value / 1000:.1f}k"
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if form == "score" else f"{value:.1f}"
+
+
+def to_csv(table: Table) -> str:
+    """Comma-separated values in full precision: ours, deviations and the paper's in columns of their own."""
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    spreads, sides = table.spreads(), table.sides()
+    header = [table.head]
+    for name, spread, side in zip(table.columns, spreads, sides, strict=True):
+        header += [name] + [f"{name} deviation"] * spread + [f"{name} (paper)"] * side
+    notes = any(row.note for row in table.rows)
+    lines.writerow(header + ["note"] * notes)
+    for row in table.rows:
+        line = [row.label]
+        for cell, spread, side in zip(row.cells, spreads, sides, strict=True):
+            line += [_plain(cell.value)] + [_plain(cell.deviation)] * spread + [cell.papers] * side
+        lines.writerow(line + [row.note] * notes)
+    return out.getvalue()
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}" if abs(value) < 1e6 else f"{value:.0f}"
+
+
+def to_latex(table: Table) -> str:
+    """A booktabs table; the paper's values in gray (needs the packages booktabs and xcolor)."""
+    lines = [r"\begin{tabular}{l" + "r" * len(table.columns) + "}", r"\toprule"]
+    lines += [" & ".join(map(tex, [table.head, *table.columns])) + r" \\", r"\midrule"]
+    for row in table.rows:
+        lines += [r"\midrule"] * row.rule_above
+        cells = [_tex_cell(cell, row, number) for number, cell in enumerate(row.cells)]
+        lines.append(" & ".join([(r"\quad " if row.minor else "") + tex(row.label), *cells]) + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([f"% {table.title} ({table.citation})", *lines]) + "\n"
+
+
+def _tex_cell(cell: Cell, row: Row, number: int) -> str:
+    ours = tex(" ".join(filter(None, [cell.ours, cell.spread])))
+    ours = rf"\textcolor{{red}}{{{ours}}}" if cell.low else ours
+    if row.note and number >= row.note_from:
+        ours = rf"\textit{{{tex(row.note)}}}" if number == row.note_from else ""
+    return " ".join(filter(None, [ours, rf"\textcolor{{gray}}{{{tex(cell.papers)}}}" if cell.papers else ""]))
+
+
+def tex(text: str) -> str:
+    """``text`` with LaTeX's special characters escaped."""
+    return "".join(_TEX.get(character, character) for character in text)
+
+
+@cache
+def environment() -> Environment:
+    """The Jinja environment of the pages: everything is escaped, an undefined name is an error."""
+    folder = Path(__file__).with_name("templates")
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def to_html(table: Table) -> str:
+    """A self-contained page with the table."""
+    return environment().get_template("table.html.j2").render(table=table, dash=DASH)
+
+
+def save(table: Table, out: Path) -> list[Path]:
+    """Write ``<out>.csv``, ``.html`` and ``.tex``; gives their paths."""
+    texts = {".csv": to_csv(table), ".html": to_html(table), ".tex": to_latex(table)}
+    return [write_text(out.with_name(out.name + suffix), text) for suffix, text in texts.items()]
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write ``text`` (UTF-8) to ``path`` under a temporary name first."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    return path

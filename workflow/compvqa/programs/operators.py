@@ -1,0 +1,249 @@
+"""Programs: lists of rows over the operators of COVR's Table 11, their types, JSON and printed form.
+
+A row has an operator, arguments (names, numbers, or the sub-program of a quantifier) and dependencies: the
+rows whose values it takes. Rows are counted from 0 in Python and JSON, and from 1 in print, as in Table 10.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+PLACEHOLDER = "_"
+
+# what a row may give
+OBJECTS, OBJECT, IMAGES, GROUPS = "objects", "object", "images", "groups"
+NUMBER, TRUTH, NAME = "number", "truth value", "name"
+VALUES = (OBJECTS, OBJECT, IMAGES, GROUPS, NUMBER, TRUTH, NAME)
+# what an argument may be
+NOUN, ATTRIBUTE, GROUP, RELATION, MODIFIER, SIZE, PROGRAM = (
+    "noun",
+    "attribute",
+    "attribute group",
+    "relation",
+    "relation modifier",
+    "size",
+    "sub-program",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a program."""
+
+    operation: str
+    arguments: tuple = ()
+    dependencies: tuple[int, ...] = ()
+
+
+Program = Sequence[Row]
+
+
+class ProgramTypeError(ValueError):
+    """A program is ill-typed; ``row`` is the row at fault, counted from 1, as printed."""
+
+    def __init__(self, row: int, message: str):
+        super().__init__(f"row {row}: {message}")
+        self.row = row
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator's signature.
+
+    ``inputs`` lists, for each dependency, the types it may have. ``rest`` is the type of any number of
+    further dependencies, each of which goes with one further argument of kind ``rest_argument``.
+    """
+
+    name: str
+    inputs: tuple[tuple[str, ...], ...]
+    arguments: tuple[str, ...]
+    output: str
+    rest: str | None = None
+    rest_argument: str | None = None
+
+
+def _operators() -> Iterator[Operator]:
+    objects, single, many = (OBJECTS,), (OBJECT,), (OBJECTS, IMAGES, GROUPS)
+    yield Operator("Scene", (), (), OBJECTS)
+    yield Operator("Find", (), (NOUN,), OBJECTS)
+    yield Operator("Filter", (objects,), (ATTRIBUTE,), OBJECTS)
+    for name in ("WithRelation", "WithRelationObject"):
+        yield Operator(name, (objects, objects), (RELATION,), OBJECTS, rest=OBJECTS, rest_argument=MODIFIER)
+    yield Operator("Unique", (objects,), (), OBJECT)
+    yield Operator("UniqueImages", (objects,), (), IMAGES)
+    yield Operator("GroupByImages", (objects,), (), GROUPS)
+    for name in ("Eq", "Gt", "Lt", "Geq", "Leq"):
+        yield Operator(f"KeepIfValuesCount{name}", ((GROUPS,),), (SIZE,), GROUPS)
+    yield Operator("Count", (many,), (), NUMBER)
+    yield Operator("Exists", (many,), (), TRUTH)
+    for name in ("And", "Or"):
+        yield Operator(name, ((TRUTH,), (TRUTH,)), (), TRUTH)
+    for name in ("gt", "lt", "geq", "leq"):
+        yield Operator(name, ((NUMBER,), (NUMBER,)), (), TRUTH)
+    yield Operator("eq", ((NUMBER, NAME), (NUMBER, NAME)), (), TRUTH)
+    for name in ("All", "Some", "None"):
+        yield Operator(name, (objects,), (PROGRAM,), TRUTH)
+    yield Operator("AllSame", (objects,), (GROUP,), TRUTH)
+    yield Operator("QueryName", (single,), (), NAME)
+    yield Operator("QueryAttribute", (single,), (GROUP,), NAME)
+    yield Operator("VerifyAttribute", (single,), (ATTRIBUTE,), TRUTH)
+    yield Operator("ChooseName", (single,), (NOUN, NOUN), NAME)
+    yield Operator("ChooseAttribute", (single,), (ATTRIBUTE, ATTRIBUTE), NAME)
+    yield Operator("ChooseRelation", (single, objects), (RELATION, RELATION), NAME)
+
+
+OPERATORS = {operator.name: operator for operator in _operators()}
+COMPARISONS = frozenset({"eq", "gt", "lt", "geq", "leq"})
+QUANTIFIERS = frozenset({"All", "Some", "None"})
+
+
+def check(program: Program) -> str:
+    """The type of the program's value; raises :class:`ProgramTypeError` that names the row at fault."""
+    if not program:
+        raise ProgramTypeError(1, "the program has no rows")
+    types: list[str] = []
+    for position, row in enumerate(program):
+        try:
+            types.append(_row_type(position, row, types))
+        except ProgramTypeError:
+            raise
+        except ValueError as fault:
+            raise ProgramTypeError(position + 1, str(fault)) from None
+    return types[-1]
+
+
+def _row_type(position: int, row: Row, types: list[str]) -> str:
+    operator = OPERATORS.get(row.operation)
+    if operator is None:
+        raise ValueError(f"there is no operator {row.operation!r}")
+    given = []
+    for index in row.dependencies:
+        if type(index) is not int or not 0 <= index < position:
+            raise ValueError(f"{row.operation} depends on row {index!r}, which is not above it")
+        given.append(types[index])
+    inputs, kinds = _signature(operator, row)
+    if len(given) != len(inputs):
+        raise ValueError(f"{row.operation} takes {len(inputs)} dependencies, not {len(given)}")
+    for number, (found, allowed) in enumerate(zip(given, inputs, strict=True), 1):
+        if found not in allowed:
+            raise ValueError(f"{row.operation}'s dependency {number} is {found}, not {' or '.join(allowed)}")
+    if operator.name == "eq" and len(given) == 2 and given[0] != given[1]:
+        raise ValueError(f"eq compares {given[0]} with {given[1]}")
+    if len(row.arguments) != len(kinds):
+        raise ValueError(f"{row.operation} takes {len(kinds)} arguments, not {len(row.arguments)}")
+    for kind, argument in zip(kinds, row.arguments, strict=True):
+        _check_argument(operator.name, kind, argument)
+    return operator.output
+
+
+def _signature(operator: Operator, row: Row) -> tuple[list[tuple[str, ...]], list[str]]:
+    """The dependencies' types and the arguments' kinds that the row should have."""
+    inputs, kinds = list(operator.inputs), list(operator.arguments)
+    if operator.name in COMPARISONS and len(row.dependencies) == 1:
+        return [(NUMBER,)], [SIZE]  # the second number may be written down instead of computed
+    if operator.rest is not None:
+        extra = max(len(row.arguments) - len(kinds), 0)
+        inputs += [(operator.rest,)] * extra
+        kinds += [operator.rest_argument] * extra
+    return inputs, kinds
+
+
+def _check_argument(operation: str, kind: str, argument: object) -> None:
+    if kind == SIZE:
+        if type(argument) is not int or argument < 0:
+            raise ValueError(f"{operation} takes a number, not {argument!r}")
+    elif kind == PROGRAM:
+        if not _is_program(argument) or not all(isinstance(row, Row) for row in argument):
+            raise ValueError(f"{operation} takes a sub-program, not {argument!r}")
+        try:
+            output = check(argument)
+        except ProgramTypeError as fault:
+            raise ValueError(f"in {operation}'s sub-program, {fault}") from None
+        if output != TRUTH:
+            raise ValueError(f"{operation}'s sub-program gives {output}, not a truth value")
+    elif not isinstance(argument, str) or not argument:
+        raise ValueError(f"{operation} takes the name of a {kind}, not {argument!r}")
+
+
+def _is_program(argument: object) -> bool:
+    return isinstance(argument, tuple)
+
+
+def to_json(program: Program) -> str:
+    """The program as JSON: ``[["Find", ["table"], []], …]``; a sub-program is such a list as an argument."""
+    return json.dumps(_to_data(program), ensure_ascii=False, separators=(",", ":"))
+
+
+def _to_data(program: Program) -> list:
+    return [
+        [row.operation, [_to_data(a) if _is_program(a) else a for a in row.arguments], row.dependencies]
+        for row in program
+    ]
+
+
+def from_json(text: str) -> list[Row]:
+    """The program that :func:`to_json` wrote."""
+    return list(_from_data(json.loads(text)))
+
+
+def _from_data(data: list) -> tuple[Row, ...]:
+    return tuple(
+        Row(
+            operation,
+            tuple(_from_data(a) if isinstance(a, list) else a for a in arguments),
+            tuple(dependencies),
+        )
+        for operation, arguments, dependencies in data
+    )
+
+
+def anonymize(program: Program) -> str:
+    """The program's JSON with each noun, attribute, group, relation and modifier replaced by one placeholder.
+
+    Numbers and operators stay: programs with equal results need the same reasoning (COVR, section 3.3).
+    """
+    return to_json(_anonymous(program))
+
+
+def _anonymous(program: Program) -> tuple[Row, ...]:
+    return tuple(
+        Row(
+            row.operation,
+            tuple(_anonymous(a) if _is_program(a) else PLACEHOLDER if isinstance(a, str) else a for a in row.arguments),
+            row.dependencies,
+        )
+        for row in program
+    )
+
+
+def walk(program: Program) -> Iterator[Row]:
+    """All rows, those of sub-programs after the row that holds them."""
+    for row in program:
+        yield row
+        for argument in row.arguments:
+            if _is_program(argument):
+                yield from walk(argument)
+
+
+def show(program: Program) -> str:
+    """The program in the form of Table 10: index, operator, arguments; ◆ 3 is the value of row 3.
+
+    A sub-program's rows are counted apart and set in below the row that holds it, as ``2.1``, ``2.2``, ….
+    """
+    lines = [("Index", "Operator", "Arguments"), *_lines(program, "")]
+    widths = [max(len(line[column]) for line in lines) for column in (0, 1)]
+    return "\n".join(f"{i:<{widths[0]}}  {o:<{widths[1]}}  {a}".rstrip() for i, o, a in lines)
+
+
+def _lines(program: Program, prefix: str) -> Iterator[tuple[str, str, str]]:
+    for position, row in enumerate(program, 1):
+        index = f"{prefix}{position}"
+        parts = [f"◆ {prefix}{dependency + 1}" for dependency in row.dependencies]
+        parts += [f'"{a}"' if isinstance(a, str) else f"{a}" for a in row.arguments if not _is_program(a)]
+        inner = [argument for argument in row.arguments if _is_program(argument)]
+        parts += [f"◆ {index}.{len(sub)}" for sub in inner]
+        yield index, row.operation, ", ".join(parts)
+        for sub in inner:
+            yield from _lines(sub, f"{index}.")

@@ -1,0 +1,91 @@
+"""English for subgraphs: "a sink that is below a towel", "the cat", "people that are erasing a mark"."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+from compvqa.graphs.subgraph import Edge, Subgraph
+from compvqa.programs import words
+
+Number = Literal["singular", "plural"]
+
+
+@lru_cache(maxsize=100_000)
+def describe(g: Subgraph, definite: bool = False, number: Number = "singular", parentheses: bool = False) -> str:
+    """The noun phrase of a subgraph: "a white sink that is below a towel".
+
+    ``definite`` gives "the …"; an indefinite singular gets "a" or "an" where its noun takes one, a plural
+    gets none. Only the head noun becomes plural. ``parentheses`` puts nested references that have relations
+    of their own in parentheses, as in the text for annotators.
+    """
+    phrase = noun_phrase(g, number, parentheses)
+    if definite:
+        return f"the {phrase}"
+    return phrase if number == "plural" else _with_article(g, phrase)
+
+
+def noun_phrase(g: Subgraph, number: Number = "singular", parentheses: bool = False) -> str:
+    """The phrase without an article: "sink that is below a towel"."""
+    return _join(head(g, number), _relative(g, words.be(g.name, number), parentheses))
+
+
+def head(g: Subgraph, number: Number = "singular") -> str:
+    """The noun with its attribute: "white sinks"; an attribute that follows the noun is left out here."""
+    noun = words.plural(g.name) if number == "plural" else g.name
+    return noun if g.attribute is None or words.follows_noun(g.attribute) else f"{g.attribute} {noun}"
+
+
+def predicate(g: Subgraph, number: Number = "singular", parentheses: bool = False) -> str:
+    """What the subgraph says of its root beside the head: "are below a towel and are near a wall"."""
+    return _predicates(g, words.be(g.name, number), parentheses)
+
+
+def clause(g: Subgraph, number: Number = "plural", parentheses: bool = False) -> str:
+    """Head and predicate as a clause: "people are erasing a mark from a paper"."""
+    return _join(head(g, number), predicate(g, number, parentheses))
+
+
+def _with_article(g: Subgraph, phrase: str) -> str:
+    first = g.name if g.attribute is None or words.follows_noun(g.attribute) else f"{g.attribute} {g.name}"
+    return words.article(g.name, first) + phrase[len(first) :]
+
+
+def _relative(g: Subgraph, be: str, parentheses: bool) -> str:
+    """The relative clause(s) after the noun: "that is below a towel and is near a wall"."""
+    if len(g.edges) == 1 and g.edges[0].name in words.BARE and not _late_attribute(g):
+        return _join(g.edges[0].name, _target(g.edges[0], parentheses))
+    text = _predicates(g, be, parentheses)
+    return text and f"that {text}"
+
+
+def _predicates(g: Subgraph, be: str, parentheses: bool) -> str:
+    parts = [f"{be} {attribute}" for attribute in _late_attribute(g)]
+    parts += [
+        f"{words.predicate_verb(edge.name, be)} {_target(edge, parentheses)}" for edge in sorted(g.edges, key=_weight)
+    ]
+    return " and ".join(parts)
+
+
+def _late_attribute(g: Subgraph) -> list[str]:
+    return [g.attribute] if g.attribute is not None and words.follows_noun(g.attribute) else []
+
+
+def _weight(edge: Edge) -> bool:
+    """Branches with relations of their own come last, so that "and" can't be read into them."""
+    return bool(edge.target.edges)
+
+
+def _target(edge: Edge, parentheses: bool) -> str:
+    """A relation's target and after it the modifiers: "a bottle with a corkscrew"."""
+    owned = edge.name.split(" ")[-1] in words.BARE_AFTER  # "flapping its wings", not "its a wing"
+    target = (
+        noun_phrase(edge.target, parentheses=parentheses) if owned else describe(edge.target, parentheses=parentheses)
+    )
+    if parentheses and edge.target.edges:
+        target = f"({target})"
+    return " ".join([target, *(f"{m.name} {words.article(m.noun, m.noun)}" for m in edge.modifiers)])
+
+
+def _join(*parts: str) -> str:
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,62 @@
+"""DuckDB with bounds on its memory, and its sorted results written as tables."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from compvqa import tables
+from compvqa.tables import Schema
+
+
+@contextmanager
+def connect(scratch: Path | str, memory: str = "2GB", threads: int = 1) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A DuckDB in memory that spills into a folder of its own inside ``scratch``, which goes at the end.
+
+    ``memory`` bounds what it holds before it spills; what it spills is bounded by 64 GB.
+    """
+    Path(scratch).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".duckdb.", dir=scratch) as folder:
+        settings = {
+            "memory_limit": memory,
+            "threads": threads,
+            "temp_directory": folder,
+            "max_temp_directory_size": "64GB",
+            "preserve_insertion_order": False,
+        }
+        connection = duckdb.connect(":memory:", config=settings)
+        try:
+            connection.execute("SET enable_progress_bar = false")
+            yield connection
+        finally:
+            connection.close()
+
+
+def write(connection: duckdb.DuckDBPyConnection, query: str, path: Path | str, schema: Schema, parameters=()) -> int:
+    """Write the rows of ``query`` to ``path``, sorted by the schema's key, in streams; give their number."""
+    columns = ", ".join(f'"{name}"' for name in schema.fields.names)
+    order = ", ".join(f'"{name}"' for name in schema.key)
+    result = connection.sql(f"SELECT {columns} FROM ({query}) ORDER BY {order}", params=list(parameters))
+    reader = result.to_arrow_reader(tables.ROW_GROUP)
+    batches = rebatch((batch.cast(schema.fields) for batch in reader), schema.fields)
+    return tables.write(path, schema, pa.RecordBatchReader.from_batches(schema.fields, batches))
+
+
+def rebatch(batches: Iterator[pa.RecordBatch], fields: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of exactly one row group: a file's bytes must not depend on how they came."""
+    waiting, rows = [], 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += batch.num_rows
+        while rows >= tables.ROW_GROUP:
+            table = pa.Table.from_batches(waiting, fields).combine_chunks()
+            yield from table.slice(0, tables.ROW_GROUP).to_batches()
+            waiting = table.slice(tables.ROW_GROUP).to_batches()
+            rows -= tables.ROW_GROUP
+    if rows:
+        yield from pa.Table.from_batches(waiting, fields).combine_chunks().to_batches()

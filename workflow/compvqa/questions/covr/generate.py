@@ -1,0 +1,216 @@
+"""The question stage: templates × seeds → checked questions (COVR, section 3.3), one shard at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from pydantic import Field
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.filters.lexicon import Lexicon
+from compvqa.programs import words
+from compvqa.programs.executor import ProgramError, Value, answer_text, execute
+from compvqa.progress import track
+from compvqa.questions.covr.gather import DUPLICATE, sorted_unique
+from compvqa.questions.covr.inputs import Start, read_others, read_seeds
+from compvqa.questions.covr.seed import FEWEST_IMAGES, MOST_IMAGES, Draft, Dropped, Seed
+from compvqa.questions.covr.templates import Template, load, module_of
+from compvqa.questions.tables import DROPPED, QUESTIONS
+from compvqa.scenes.graph import SceneStore
+from compvqa.seeds import generator, stable_hash
+from compvqa.settings import Settings
+
+BATCH = 20_000  # questions held before they are written
+LARGEST_ANSWER = 5
+
+Row = dict[str, object]
+
+
+class QuestionsSettings(Settings):
+    """How questions are generated."""
+
+    templates: tuple[str, ...] = Field(
+        (), description="Names of the templates to use, as in the paper; empty: all in config/templates/covr."
+    )
+    not_countable: tuple[str, ...] = Field(
+        ("leaf", "hair", "cloud", "feather", "meat", "vegetable", "food"),
+        description="Nouns that nobody can count, besides those that the lexicon says so of.",
+    )
+    others_threshold: float = Field(
+        0.5, ge=0, le=1, description="An image holds more than is annotated if the masked p is above this."
+    )
+    cache: int = Field(20_000, ge=1, description="Scene graphs kept in memory.")
+
+
+def generate(
+    seeds: Path,
+    related: Path,
+    scenes: Path,
+    lexicon: Path | None,
+    templates: Path,
+    out: Path,
+    dropped: Path,
+    settings: QuestionsSettings,
+    seed: int,
+    testbed: str,
+    presence: Path | None = None,
+) -> dict[str, int]:
+    """Write a shard's questions to ``out`` and the counts of what was dropped, and why, to ``dropped``.
+
+    ``seeds`` and ``related`` are sorted by seed and read side by side in batches. ``presence`` is read for
+    the "others exist" check alone (rows with ``masked``); without it, or where it has no row, that passes.
+    Raises InputError for a wrong template file. Gives the counts of seeds in, questions out and dropped.
+    """
+    chosen = _chosen(load(templates), settings)
+    knowledge = Lexicon.load(lexicon) if lexicon else None
+    store = SceneStore(scenes, settings.cache)
+    maker = _Maker(chosen, settings, knowledge, store, seed, testbed)
+    others = read_others(presence, settings.others_threshold)
+    unsorted = Path(out).with_name(f".{Path(out).name}.unsorted")
+    unsorted.parent.mkdir(parents=True, exist_ok=True)
+    n_seeds = 0
+    try:
+        with pq.ParquetWriter(unsorted, QUESTIONS.fields, compression="lz4") as writer:
+            batch: list[Row] = []
+            for item in track(read_seeds(seeds, related, store.graph, others), "questions", unit="seed"):
+                n_seeds += 1
+                batch.extend(maker.questions(*item))
+                if len(batch) >= BATCH:
+                    writer.write_table(QUESTIONS.from_rows(batch))
+                    batch = []
+            writer.write_table(QUESTIONS.from_rows(batch))
+        rows, duplicates = sorted_unique([unsorted], out)
+    finally:
+        unsorted.unlink(missing_ok=True)
+    maker.dropped.update({(template, DUPLICATE): n for template, n in duplicates.items()})
+    tables.write(
+        dropped,
+        DROPPED,
+        [{"template": t, "reason": reason, "n": n} for (t, reason), n in sorted(maker.dropped.items())],
+    )
+    counts = Counter({"in": n_seeds, "out": rows})
+    for (_, reason), n in sorted(maker.dropped.items()):
+        counts[f"dropped: {reason}"] += n
+    return dict(counts)
+
+
+def _chosen(templates: list[Template], settings: QuestionsSettings) -> list[Template]:
+    names = {template.name for template in templates}
+    for name in settings.templates:
+        if name not in names:
+            known = ", ".join(sorted(names))
+            raise InputError(f"questions.templates: there is no template {name}; there are {known}.")
+    wanted = settings.templates or names
+    return [template for template in templates if template.name in wanted]
+
+
+class _Maker:
+    """Makes the questions of one seed after the other and counts what it drops."""
+
+    def __init__(
+        self,
+        templates: list[Template],
+        settings: QuestionsSettings,
+        lexicon: Lexicon | None,
+        store: SceneStore,
+        seed: int,
+        testbed: str,
+    ):
+        self.templates = [(template, module_of(template).drafts) for template in templates]
+        self.settings, self.lexicon, self.store = settings, lexicon, store
+        self.seed, self.testbed = seed, testbed
+        self.dropped: Counter[tuple[str, str]] = Counter()
+
+    def questions(self, item: Seed, start: Start) -> Iterator[Row]:
+        """The questions about one seed, in the order of the templates."""
+        for template, drafts in self.templates:
+            reason = self.unmet(template, item)
+            if reason is not None:
+                self.dropped[template.name, reason] += 1
+                continue
+            for name, variant in template.variants.items():
+                rng = generator(self.seed, "questions", template.name, name, item.number)
+                for draft in drafts(template, variant, item, rng):
+                    row = self.question(template, item, start, draft)
+                    if isinstance(row, Dropped):
+                        self.dropped[template.name, row.reason] += 1
+                    else:
+                        yield row
+
+    def unmet(self, template: Template, item: Seed) -> str | None:
+        """The first precondition of the template that the seed does not fulfil."""
+        if item.unclear:
+            return f"precondition: {item.unclear}"
+        needs, g = template.needs, item.graph
+        checks: list[tuple[bool, str, Callable[[], bool]]] = [
+            (needs.relation, "needs a relation", lambda: bool(g.edges)),
+            (needs.attribute or needs.group, "needs an attribute", lambda: g.attribute is not None),
+            (needs.group, "needs an attribute with a group", lambda: item.group is not None),
+            (needs.multi, "needs several instances", lambda: 2 <= item.n_instances <= 4),
+            (needs.countable, "noun can't be counted", lambda: self.countable(g.name)),
+            (needs.plural, "noun has no plural", lambda: g.name not in words.MASS),
+            (bool(needs.keys), "needs other distractors", lambda: item.has_keys(needs.keys)),
+            (bool(template.exclude), "excluded noun", lambda: not self.excluded(template, item)),
+        ]
+        unmet = (reason for asked, reason, good in checks if asked and not good())
+        return next((f"precondition: {reason}" for reason in unmet), None)
+
+    def countable(self, noun: str) -> bool:
+        """Whether "two …s" makes sense and can be counted in a picture."""
+        if noun in self.settings.not_countable or noun in words.MASS or words.is_plural(noun):
+            return False
+        return self.lexicon is None or self.lexicon.countable(noun)
+
+    def excluded(self, template: Template, item: Seed) -> bool:
+        noun = item.graph.name
+        return any(
+            (not exclusion.groups or item.group in exclusion.groups)
+            and (not exclusion.nouns or any(_is_kind_of(noun, other) for other in exclusion.nouns))
+            for exclusion in template.exclude
+        )
+
+    def question(self, template: Template, item: Seed, start: Start, draft: Draft | Dropped) -> Row | Dropped:
+        """The row of a draft whose program answers as wanted on its scenes; else why it is dropped."""
+        if isinstance(draft, Dropped):
+            return draft
+        if not FEWEST_IMAGES <= len(set(draft.scenes)) == len(draft.scenes) <= MOST_IMAGES:
+            return Dropped("not 2-5 distinct images")
+        try:
+            value = execute(draft.wording.program, [self.store.graph(scene_id) for scene_id in draft.scenes])
+        except ProgramError as error:
+            return Dropped(f"program: {error.reason}")
+        if draft.wanted is not None and (type(value), value) != (type(draft.wanted), draft.wanted):
+            return Dropped("another answer than wanted")
+        if isinstance(value, int) and value > LARGEST_ANSWER:
+            return Dropped("number above 5")
+        return self.row(template, item, start, draft, value)
+
+    def row(self, template: Template, item: Seed, start: Start, draft: Draft, value: Value) -> Row:
+        text, answer = draft.wording.text, answer_text(value)
+        identity = stable_hash("question", text, tuple(draft.scenes), answer)
+        return {
+            "question_id": f"{identity & 0xFFFF_FFFF_FFFF_FFFF:016x}",
+            "testbed": self.testbed,
+            "split": start.split,
+            "template": template.name,
+            "text": text,
+            "annotator_text": draft.wording.annotator_text,
+            "program": draft.wording.program_json,
+            "answer": answer,
+            "scene_ids": draft.scenes,
+            "seed": item.number,
+            "subgraph_key": start.subgraph_key,
+            "tree": start.tree,
+            "start_scene": item.scene_id,
+            "size": item.graph.size,
+            "depth": item.graph.depth,
+        }
+
+
+def _is_kind_of(noun: str, other: str) -> bool:
+    """Whether the noun is ``other``, its plural, or begins with it: "trees", "tree trunk"."""
+    return noun in (other, words.plural(other)) or noun.startswith(f"{other} ")

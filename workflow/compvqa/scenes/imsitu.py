@@ -1,0 +1,217 @@
+"""imSitu: ``train.json`` and ``dev.json`` (image → verb and frames), ``imsitu_space.json`` (nouns, roles) and
+``generation_templates.tab`` (a sentence a verb, such as "AGENT pours LIQUID into DESTINATION at PLACE").
+
+A verb's sentence orders its roles: the first is the subject, the second the object of one relation, the later
+ones its modifiers (COVR, section 3.1). imSitu has no boxes and no picture sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from compvqa.errors import InputError
+from compvqa.scenes.raw import RawObject, RawRelation, RawScene, Report, SplitOf, clean_name
+from compvqa.scenes.stream import Repeated, members
+
+SPLITS = ("train", "val", "all")
+ARTICLES = ("the", "a", "an")
+PICTURES = (".jpg", ".jpeg", ".png")
+
+
+@dataclass(frozen=True)
+class Template:
+    """A verb's sentence: its relation, the first two roles, and (words before, role) for each later role."""
+
+    relation: str
+    subject: str
+    object: str
+    modifiers: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Space:
+    """Each verb's sentence and roles, and the gloss of each WordNet id."""
+
+    sentences: dict[str, str]
+    roles: dict[str, tuple[str, ...]]
+    glosses: dict[str, str]
+
+
+def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[RawScene]:
+    """The scenes of ``train``, ``val`` and ``all``; ``space`` and ``templates`` name the two other files."""
+    if "space" not in files:
+        raise InputError("imSitu needs the file imsitu_space.json: name it as 'space' under the source's files.")
+    space = read_space(files["space"], files.get("templates"))
+    template_of = cache(lambda verb: parse_template(verb, space.sentences[verb], space.roles.get(verb, ())))
+    for part in (part for part in SPLITS if part in files):
+        report.file = files[part].name
+        for scene_id, record in members(files[part]):
+            report.count("scenes in")
+            split = split_of(scene_id) if part == "all" else part
+            scene = _scene(scene_id, record, split, space, template_of, report)
+            if scene is not None:
+                yield scene
+
+
+def read_space(path: Path, templates: Path | None = None) -> Space:
+    """The vocabulary of ``imsitu_space.json``; a sentence in ``generation_templates.tab`` goes first."""
+    tables = dict(members(path))
+    verbs, nouns = tables.get("verbs"), tables.get("nouns")
+    if not isinstance(verbs, dict) or not isinstance(nouns, dict):
+        raise InputError(f"{path} lacks the tables 'verbs' and 'nouns': give imSitu's own imsitu_space.json.")
+    sentences, roles, glosses = {}, {}, {}
+    for verb, item in verbs.items():
+        if not isinstance(item, dict) or not isinstance(item.get("roles"), list | dict):
+            raise InputError(f"{path} gives no roles for the verb {verb!r}: give imSitu's own imsitu_space.json.")
+        sentences[verb] = str(item.get("abstract", ""))
+        roles[verb] = tuple(str(role) for role in item["roles"])
+    for noun, item in nouns.items():
+        gloss = item.get("gloss") if isinstance(item, dict) else None
+        name = clean_name(gloss[0])[0] if isinstance(gloss, list) and gloss else None
+        if name is not None:
+            glosses[noun] = name
+    if templates is not None:
+        sentences |= _read_templates(templates)
+    return Space(sentences, roles, glosses)
+
+
+def _read_templates(path: Path) -> dict[str, str]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened ({error.strerror}): give the path of a readable file.") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it to UTF-8.") from None
+    sentences: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        verb, tab, sentence = line.partition("\t")
+        if not tab or not sentence.strip():
+            raise InputError(f"{path}, line {number}, is not 'verb<TAB>sentence': correct that line.")
+        sentences.setdefault(verb.strip(), sentence.strip())
+    return sentences
+
+
+def ing(verb: str) -> str:
+    """The -ing form of imSitu's key for a verb; nearly all are one already ("demolished" is not)."""
+    if verb.endswith("ing"):
+        return verb
+    if verb.endswith("ed"):
+        return verb[:-2] + "ing"
+    return (verb[:-1] if verb.endswith("e") and not verb.endswith("ee") else verb) + "ing"
+
+
+def parse_template(verb: str, sentence: str, roles: tuple[str, ...]) -> Template | None:
+    """The relation that a verb's sentence describes, or None where it has fewer than two roles.
+
+    The relation is the verb's -ing form with the words between the first two roles ("clapping their"),
+    without the sentence's own verb, closing articles, or a noun that the verb says again ("extracts *fish*").
+    Words before a role that the verb does not have go with it ("talks to LISTENER in MANNER").
+    """
+    known = {role.lower(): role for role in roles}
+    found: list[tuple[list[str], str]] = []
+    words: list[str] = []
+    for token in sentence.split():
+        token = token.strip(".,;:")
+        if not any(letter.isupper() for letter in token):
+            words.append(token)
+            continue
+        role = known.get(token.lower()) or known.get(token.lower().removesuffix("s"))
+        if role is not None and role.lower() != "place":
+            found.append((words, role))
+        words = []
+    if len(found) < 2 or found[0][1] == found[1][1]:
+        return None
+    (_, subject), (between, target), *later = found
+    name = ing(verb)
+    kept = [word for word in between[1:] if f"{word}ing" != name]
+    modifiers = tuple((_without_article(before), role) for before, role in later)
+    return Template(
+        relation=" ".join([name, *_without_article(kept).split()]),
+        subject=subject,
+        object=target,
+        modifiers=tuple((before, role) for before, role in modifiers if before),
+    )
+
+
+def _without_article(words: list[str]) -> str:
+    words = list(words)
+    while words and words[-1] in ARTICLES:
+        words.pop()
+    return " ".join(words)
+
+
+def choose_frame(frames: list[dict[str, str]], template: Template) -> dict[str, str] | None:
+    """Of the frames that fill the first two roles, the one that agrees most with the others (ties: first)."""
+    complete = [i for i, frame in enumerate(frames) if frame.get(template.subject) and frame.get(template.object)]
+
+    def agreement(index: int) -> int:
+        others = (frame for i, frame in enumerate(frames) if i != index)
+        return sum(other.get(role) == noun for other in others for role, noun in frames[index].items())
+
+    return frames[max(complete, key=lambda i: (agreement(i), -i))] if complete else None
+
+
+def _scene(scene_id: str, record: object, split: str, space: Space, template_of, report: Report) -> RawScene | None:
+    frames = record.get("frames") if isinstance(record, dict) else None
+    verb = record.get("verb") if isinstance(record, dict) else None
+    if not isinstance(verb, str) or not isinstance(frames, list):
+        report.reject(scene_id, "scene", "scene without a verb and frames")
+        return None
+    if not space.sentences.get(verb):
+        report.reject(scene_id, f"verb {verb}", "verb without a sentence template")
+        return None
+    template = template_of(verb)
+    if template is None:
+        report.count("scenes dropped: verb with fewer than two roles")
+        return None
+    frame = choose_frame(_good_frames(scene_id, frames, report), template)
+    if frame is None:
+        report.count("scenes dropped: first two roles are not filled")
+        return None
+    return _build(scene_id, frame, template, split, space, report)
+
+
+def _good_frames(scene_id: str, frames: list, report: Report) -> list[dict[str, str]]:
+    good = []
+    for number, frame in enumerate(frames):
+        if not isinstance(frame, dict) or not all(isinstance(noun, str) for noun in frame.values()):
+            report.reject(scene_id, f"frame {number}", "frame is not a table of noun ids")
+        elif isinstance(frame, Repeated):
+            report.reject(scene_id, f"frame {number}", "frame has a role twice")
+        else:
+            good.append(frame)
+    return good
+
+
+def _build(scene_id: str, frame: dict, template: Template, split: str, space: Space, report: Report):
+    report.count("relations in")
+    objects: list[RawObject] = []
+    modifiers: list[tuple[str, str]] = []
+    roles = [("", template.subject), ("", template.object), *template.modifiers]
+    for before, role in roles:
+        noun = frame.get(role)
+        if not noun:
+            report.count("modifiers dropped: role is empty")
+            continue
+        report.count("objects in")
+        if noun not in space.glosses:
+            report.reject(scene_id, f"object {role}", "object: noun id without a usable gloss")
+            continue
+        objects.append(RawObject(role, space.glosses[noun]))
+        if before:
+            modifiers.append((before, role))
+    image_id = scene_id
+    if PurePosixPath(scene_id).suffix.lower() in PICTURES:
+        image_id = scene_id[: scene_id.rindex(".")]
+    scene = RawScene(scene_id, split, image_id, None, None, objects, [])
+    if [item.object_id for item in objects[:2]] != [template.subject, template.object]:
+        report.reject(scene_id, f"relation {template.subject} -> {template.object}", "relation to a missing object")
+        return scene
+    relation = RawRelation(template.relation, template.subject, template.object, tuple(modifiers))
+    scene.relations.append(relation)
+    return scene

@@ -1,0 +1,259 @@
+"""Raw files → scene tables: one source at a time, then all sources together, one scene an image.
+
+Readers are plugins: ``compvqa.scenes.<reader>`` with ``read(files, split_of, report)``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import Field
+
+from compvqa import query, tables
+from compvqa.errors import InputError
+from compvqa.filters.lexicon import Lexicon
+from compvqa.progress import track
+from compvqa.scenes.raw import RawScene, Report, SplitOf
+from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, REJECTS, RELATIONS, SCENES, TABLES
+from compvqa.seeds import stable_hash
+from compvqa.settings import Settings
+from compvqa.tables import Schema
+
+BATCH = 2_000  # scenes held at a time
+COUNTED = ("objects", "attributes", "relations", "modifiers")
+
+
+class SourceSettings(Settings):
+    """One source of scenes."""
+
+    name: str = Field("source", pattern=r"^[a-z0-9][a-z0-9_-]*$", description="first part of its scene ids")
+    enabled: bool = Field(True, description="whether the source takes part")
+    reader: str = Field("gqa", description="module in compvqa.scenes that reads it: gqa, visual_genome, imsitu")
+    files: dict[str, Path] = Field(
+        default_factory=dict,
+        description="raw files: 'train' and 'val' by the publisher's split, or 'all' where one file holds "
+        "both; imSitu's 'space' and 'templates'; 'val_ids', a text file of the ids in 'all' that are val",
+    )
+    image_space: str = Field("", description="sources with equal image ids share it; empty: the source's name")
+    val_share: float = Field(0.1, ge=0, le=1, description="share of the scenes in 'all' that are val, by stable rank")
+
+
+def ingest(source: SourceSettings, lexicon: Path | None, out: Path, memory: str = "1GB") -> dict[str, int]:
+    """Read one source into the folder ``out``: scenes, objects, attributes, relations, modifiers, rejects.
+
+    Attributes get their group from the lexicon (none without one). A malformed record is a row of rejects; a
+    malformed file raises :class:`InputError`. Holds ``BATCH`` scenes at a time. Gives counts of what came in,
+    went out, was dropped by rule and was rejected, by reason.
+    """
+    report = Report()
+    groups = Lexicon.load(lexicon) if lexicon is not None else None
+    scenes = read(source, report)
+    with _Spool(out, source, groups) as spool:
+        for number, scene in enumerate(track(_once(scenes, report), f"ingest {source.name}", unit="scene"), 1):
+            spool.add(scene)
+            if number % BATCH == 0:
+                spool.flush(report)
+        spool.flush(report)
+        rows = spool.finish(memory)
+    counts = dict(sorted(report.counts.items()))
+    return counts | {f"{name} out": rows[name] for name in ("scenes", *COUNTED)} | {"rejects": rows["rejects"]}
+
+
+def read(source: SourceSettings, report: Report) -> Iterator[RawScene]:
+    """The raw scenes of a source, by its reader."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", source.reader):
+        raise InputError(f"Source {source.name}: {source.reader!r} is no reader's name.")
+    try:
+        module = importlib.import_module(f"compvqa.scenes.{source.reader}")
+    except ModuleNotFoundError:
+        module = None
+    if not hasattr(module, "read"):
+        raise InputError(
+            f"Source {source.name}: there is no reader {source.reader!r}; use gqa, visual_genome or imsitu."
+        )
+    if not {"train", "val", "all"} & set(source.files):
+        raise InputError(f"Source {source.name} names no scene file: give 'train', 'val' or 'all' under its files.")
+    for key, path in source.files.items():
+        if not path.is_file():
+            raise InputError(f"Source {source.name}: its file {key} ({path}) does not exist; download or correct it.")
+    return module.read(source.files, _split_rule(source), report)
+
+
+def _split_rule(source: SourceSettings) -> SplitOf:
+    """The side of a scene in a file that holds both: as listed in ``val_ids``, or by the rank of its id."""
+    if "val_ids" in source.files:
+        path = source.files["val_ids"]
+        try:
+            listed = frozenset(path.read_text(encoding="utf-8").split())
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it.") from None
+        return lambda scene_id: "val" if scene_id in listed else "train"
+    bound = round(source.val_share * 1_000_000)
+    return lambda scene_id: "val" if stable_hash("val", scene_id) % 1_000_000 < bound else "train"
+
+
+def _once(scenes: Iterable[RawScene], report: Report) -> Iterator[RawScene]:
+    """The scenes, of those with an equal id only the first."""
+    seen: set[str] = set()
+    for scene in scenes:
+        if scene.raw_id in seen:
+            report.reject(scene.raw_id, "scene", "scene id repeated")
+        else:
+            seen.add(scene.raw_id)
+            yield scene
+
+
+class _Spool:
+    """The rows of a source on their way to sorted tables: batches on disk, unsorted."""
+
+    schemas = (*TABLES, REJECTS)
+
+    def __init__(self, out: Path, source: SourceSettings, lexicon: Lexicon | None):
+        self.out, self.source, self.lexicon = out, source, lexicon
+        self.space = source.image_space or source.name
+        self.groups: dict[str, str | None] = {}
+        self.rows: dict[str, list[tuple]] = {schema.name: [] for schema in self.schemas}
+
+    def __enter__(self) -> _Spool:
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.folder = Path(tempfile.mkdtemp(prefix=".ingest.", dir=self.out))
+        self.writers = {s.name: pq.ParquetWriter(self._spooled(s), s.fields, compression="lz4") for s in self.schemas}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for writer in self.writers.values():
+            writer.close()
+        shutil.rmtree(self.folder)
+
+    def _spooled(self, schema: Schema) -> Path:
+        return self.folder / f"{schema.name}.parquet"
+
+    def add(self, scene: RawScene) -> None:
+        """Take the rows of one scene."""
+        scene_id = f"{self.source.name}:{scene.raw_id}"
+        rows = self.rows
+        image = f"{self.space}:{scene.image_id}"
+        rows["scenes"].append((scene_id, self.source.name, scene.split, image, scene.width, scene.height))
+        for item in scene.objects:
+            rows["objects"].append((scene_id, item.object_id, item.name, *(item.box or (None,) * 4)))
+            for name in item.attributes:
+                rows["attributes"].append((scene_id, item.object_id, name, self._group(name)))
+        for number, relation in enumerate(scene.relations):
+            relation_id = f"{number:04d}"
+            ends = (relation.subject_id, relation.object_id)
+            rows["relations"].append((scene_id, relation_id, *ends, relation.name))
+            rows["modifiers"] += [(scene_id, relation_id, *modifier) for modifier in relation.modifiers]
+
+    def _group(self, attribute: str) -> str | None:
+        if attribute not in self.groups:
+            self.groups[attribute] = self.lexicon.group(attribute) if self.lexicon else None
+        return self.groups[attribute]
+
+    def flush(self, report: Report) -> None:
+        """Put the rows so far on disk."""
+        self.rows["rejects"] += [
+            (
+                self.source.name,
+                row["file"],
+                f"{self.source.name}:{row['scene_id']}",
+                row["record"],
+                row["reason"],
+            )
+            for row in report.take_rejects()
+        ]
+        for schema in self.schemas:
+            rows = self.rows[schema.name]
+            if rows:
+                columns = zip(*rows, strict=True)
+                arrays = [pa.array(c, field.type) for c, field in zip(columns, schema.fields, strict=True)]
+                self.writers[schema.name].write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema.fields))
+                rows.clear()
+
+    def finish(self, memory: str) -> dict[str, int]:
+        """Sort each table into its place; the number of rows of each."""
+        for writer in self.writers.values():
+            writer.close()
+        with query.connect(self.folder, memory) as connection:
+            return {
+                schema.name: query.write(
+                    connection,
+                    "SELECT * FROM read_parquet(?)",
+                    self.out / f"{schema.name}.parquet",
+                    schema,
+                    [str(self._spooled(schema))],
+                )
+                for schema in self.schemas
+            }
+
+
+def merge(sources: list[Path], out: Path, memory: str = "1GB") -> dict[str, int]:
+    """Put the tables of several sources' folders together in the folder ``out``, one scene an image.
+
+    ``sources`` come in order of preference: of the scenes of one image the first source's is kept, so that an
+    image has one side (train or val) as well. The rejects are those of all sources. Gives counts in and out
+    for each source.
+    """
+    for folder in sources:
+        for schema in (*TABLES, REJECTS):
+            tables.read(folder / f"{schema.name}.parquet", schema, columns=[])
+    with query.connect(out, memory) as connection:
+        connection.execute(
+            f"""CREATE TABLE ranked AS
+            SELECT *, row_number() OVER (PARTITION BY image ORDER BY place, scene_id) AS choice
+            FROM ({_union(sources, SCENES)})"""
+        )
+        _check_ids(connection)
+        connection.execute("CREATE TABLE kept AS SELECT place, scene_id FROM ranked WHERE choice = 1")
+        for schema in TABLES:
+            rows = f"SELECT * FROM ({_union(sources, schema)}) SEMI JOIN kept USING (place, scene_id)"
+            query.write(connection, rows, out / f"{schema.name}.parquet", schema)
+        query.write(connection, _union(sources, REJECTS), out / "rejects.parquet", REJECTS)
+        return _merge_counts(connection, sources)
+
+
+def _union(sources: list[Path], schema: Schema) -> str:
+    """The rows of a table of all sources, with the source's place in the order."""
+    columns = ", ".join(f'"{name}"' for name in schema.fields.names)
+    return " UNION ALL ".join(
+        f"SELECT {columns}, {place} AS place FROM read_parquet({_quoted(folder / f'{schema.name}.parquet')})"
+        for place, folder in enumerate(sources)
+    )
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _check_ids(connection: duckdb.DuckDBPyConnection) -> None:
+    row = connection.execute(
+        "SELECT scene_id FROM ranked GROUP BY scene_id HAVING count(*) > 1 ORDER BY scene_id LIMIT 1"
+    ).fetchone()
+    if row:
+        raise InputError(f"Two sources hold a scene {row[0]!r}: give every source a name of its own.")
+
+
+def _merge_counts(connection: duckdb.DuckDBPyConnection, sources: list[Path]) -> dict[str, int]:
+    """Per source: scenes, objects, relations in and out, and the scenes whose image was taken already."""
+    counts: dict[str, int] = {}
+    for place, folder in enumerate(sources):
+        for schema in (SCENES, OBJECTS, ATTRIBUTES, RELATIONS, MODIFIERS):
+            path = folder / f"{schema.name}.parquet"
+            counts[f"{folder.name}: {schema.name} in"] = pq.read_metadata(path).num_rows
+            counts[f"{folder.name}: {schema.name} out"] = connection.execute(
+                "SELECT count(*) FROM read_parquet(?) SEMI JOIN (FROM kept WHERE place = ?) USING (scene_id)",
+                [str(path), place],
+            ).fetchone()[0]
+        dropped = counts[f"{folder.name}: scenes in"] - counts[f"{folder.name}: scenes out"]
+        counts[f"{folder.name}: scenes dropped: image has a scene"] = dropped
+    for schema in (SCENES, OBJECTS, RELATIONS):
+        for way in ("in", "out"):
+            counts[f"{schema.name} {way}"] = sum(counts[f"{f.name}: {schema.name} {way}"] for f in sources)
+    return counts

@@ -1,0 +1,99 @@
+"""The guard against leaks between the sides of a split (COVR, sections 3.4 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.scenes.tables import SCENES
+from compvqa.splits.properties import AttributeGroups, Predicate, Question
+
+
+def check_leaks(
+    dataset: Path,
+    name: str,
+    parts: Mapping[str, Sequence[str]],
+    held_out: Predicate | None = None,
+    few: int = 0,
+    lexicon: AttributeGroups | None = None,
+    scenes: Path | None = None,
+) -> None:
+    """Raise :class:`InputError` if the parts (name to question ids) of the split ``name`` leak.
+
+    * No image is in a train part and in a dev or test part. With ``scenes`` (a scenes table) images are
+      compared; without, scenes, of which there is one an image after merging.
+    * No question text is in a dev part and in a test part.
+    * In ``train`` exactly ``few`` questions have the property ``held_out`` (all of train's, if it has fewer).
+    """
+    sides = {
+        side: pa.array(sorted({q for part, ids in parts.items() if part.startswith(side) for q in ids}), pa.string())
+        for side in ("train", "dev", "test")
+    }
+    table = tables.read(dataset, columns=["question_id", "text", "scene_ids"])
+    rows = {side: table.filter(pc.is_in(table["question_id"], ids)) for side, ids in sides.items()}
+    for side, ids in sides.items():
+        if len(rows[side]) != len(ids):
+            raise InputError(
+                f"split {name} names {len(ids) - len(rows[side])} {side} questions that {dataset} does not "
+                "hold: split it again."
+            )
+    image_of = _images(scenes)
+    seen = _shown(rows["train"], image_of)
+    for side in ("dev", "test"):
+        _refuse_common(seen, _shown(rows[side], image_of), f"split {name} leaks: train and {side} share the image")
+    _refuse_common(rows["dev"]["text"], rows["test"]["text"], f"split {name} leaks: dev and test share the text")
+    if held_out is not None:
+        _check_property(dataset, name, parts, held_out, few, lexicon)
+
+
+def _images(scenes: Path | None) -> pa.Table | None:
+    return None if scenes is None else tables.read(scenes, SCENES, ["scene_id", "image"])
+
+
+def _shown(questions: pa.Table, image_of: pa.Table | None) -> pa.ChunkedArray:
+    """The images (or scenes) of the questions, each once."""
+    scene_ids = pc.list_flatten(questions["scene_ids"]).unique()
+    if image_of is None:
+        return pa.chunked_array([scene_ids])
+    return image_of.filter(pc.is_in(image_of["scene_id"], scene_ids))["image"]
+
+
+def _refuse_common(a: pa.ChunkedArray, b: pa.ChunkedArray, message: str) -> None:
+    common = b.filter(pc.is_in(b, a.combine_chunks() if len(a) else pa.array([], pa.string())))
+    if len(common):
+        first = pc.min(common).as_py()
+        raise InputError(f"{message} {first!r} ({len(common.unique())} in all): check the stages before it.")
+
+
+def _check_property(
+    dataset: Path,
+    name: str,
+    parts: Mapping[str, Sequence[str]],
+    held_out: Predicate,
+    few: int,
+    lexicon: AttributeGroups | None,
+) -> None:
+    """Count the property again in what the split keeps of train, and see that dev and test agree with it."""
+    columns = ["question_id", "part", "template", "answer", "program", "tree"]
+    table = tables.read(dataset, columns=columns)
+    kept = {part: set(ids) for part, ids in parts.items()}
+    found = {"train": 0, "in all": 0}
+    for batch in table.to_batches(16_384):
+        for question_id, part, *rest in zip(*(batch[column].to_pylist() for column in columns), strict=True):
+            holds = held_out(Question(*rest, lexicon))
+            found["in all"] += holds and part == "train"
+            found["train"] += holds and question_id in kept["train"]
+            wrong = "dev_iid" if holds else "dev_comp" if part == "dev" else "test_comp"
+            if question_id in kept.get(wrong, ()):
+                verb = "has" if holds else "lacks"
+                raise InputError(f"split {name}: question {question_id} in {wrong} {verb} the held-out property.")
+    expected = min(few, found["in all"])
+    if found["train"] != expected:
+        raise InputError(
+            f"split {name} leaks: {found['train']} questions in train have the held-out property instead of {expected}."
+        )

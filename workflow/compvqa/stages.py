@@ -1,0 +1,50 @@
+"""Which modules each stage runs: their digest, and that of all they import, is the stage's code."""
+
+from __future__ import annotations
+
+from compvqa.provenance.digest import code_digest
+
+# A name in braces is a plugin that the run's config chooses.
+MODULES: dict[str, tuple[str, ...]] = {
+    "download": ("compvqa.scenes.download",),
+    "sprites": ("compvqa.scenes.sprites",),
+    "lexicon": ("compvqa.filters.lexicon", "compvqa.filters.ontology"),
+    "ingest": ("compvqa.scenes.ingest", "compvqa.scenes.{reader}"),
+    "scenes": ("compvqa.scenes.ingest",),
+    "subgraphs": ("compvqa.graphs.enumerate",),
+    "overlap": ("compvqa.filters.words", "compvqa.filters.overlap.{method}"),
+    "candidates": ("compvqa.graphs.backend", "compvqa.graphs.{backend}"),
+    "presence": ("compvqa.filters.images", "compvqa.filters.presence.{method}"),
+    "related": ("compvqa.graphs.related",),
+    "questions": ("compvqa.questions.covr.generate", "compvqa.questions.covr.{kinds}"),
+    "gather_questions": ("compvqa.questions.covr.gather",),
+    "balance": ("compvqa.balance",),
+    "split": ("compvqa.splits.splitters",),
+    "features": ("compvqa.features.extract",),
+    "pretrain": ("compvqa.training.match", "compvqa.models.{model}"),
+    "train": ("compvqa.training.loop", "compvqa.models.{model}"),
+    "predict": ("compvqa.training.loop", "compvqa.models.{model}"),
+    "baseline": ("compvqa.models.baseline", "compvqa.models.{model}"),
+    "scores": ("compvqa.evaluation.scores",),
+    "statistics": ("compvqa.evaluation.analyses.statistics",),
+    "validity": ("compvqa.evaluation.analyses.validity",),
+    "table": ("compvqa.paper.tables", "compvqa.paper.tables.{make}"),
+    "figure": ("compvqa.paper.figures", "compvqa.paper.figures.{make}"),
+    "samples": ("compvqa.paper.explorer.questions",),
+    "index": ("compvqa.paper.explorer.index",),
+}
+
+
+def modules_of(stage: str, **plugins: str | list[str]) -> list[str]:
+    """The modules of ``stage``; each plugin is given by the name in braces, several as a list."""
+    found = []
+    for module in MODULES[stage]:
+        before, brace, name = module.rstrip("}").partition("{")
+        chosen = plugins[name] if brace else ""
+        found += [before + plugin for plugin in ([chosen] if isinstance(chosen, str) else chosen)]
+    return found
+
+
+def stage_code(stage: str, **plugins: str | list[str]) -> str:
+    """The digest of the code that ``stage`` runs with these plugins."""
+    return code_digest(*modules_of(stage, **plugins))

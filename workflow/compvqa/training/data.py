@@ -1,0 +1,154 @@
+"""What models read: words as tokens, questions with their images' regions, and batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.features.store import RegionStore
+from compvqa.scenes.tables import SCENES
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+ENDINGS = ("##es", "##s")
+UNKNOWN, MASK = SPECIAL[1], SPECIAL[4]
+COLUMNS = ("question_id", "text", "answer", "scene_ids")
+
+
+def word_tokenizer(texts: Iterable[str], base: Tokenizer | None = None) -> Tokenizer:
+    """A tokenizer of the words of ``texts`` (lower case, punctuation apart), after those of ``base``.
+
+    A regular plural is two tokens, the singular and its ending, where the singular is a word too. Ids: the special
+    tokens, the words of ``base`` as there, then the new ones by alphabet.
+    """
+    split, lower = pre_tokenizers.Whitespace(), normalizers.Lowercase()
+    words = {word for text in texts for word, _ in split.pre_tokenize_str(lower.normalize_str(text))}
+    known = dict(base.get_vocab()) if base else {token: number for number, token in enumerate((*SPECIAL, *ENDINGS))}
+    words |= set(known)
+    for word in sorted(words - set(known)):
+        if not any(word.endswith(ending) and word.removesuffix(ending) in words for ending in ("es", "s")):
+            known[word] = len(known)
+    tokenizer = Tokenizer(models.WordPiece(known, unk_token=UNKNOWN, max_input_chars_per_word=100))
+    tokenizer.normalizer = lower
+    tokenizer.pre_tokenizer = split
+    tokenizer.add_special_tokens(list(SPECIAL))
+    ends = [(token, known[token]) for token in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    return tokenizer
+
+
+def shared_words(tokenizer: Tokenizer, other: Tokenizer) -> dict[int, int]:
+    """For each id in ``tokenizer`` the id of the same token in ``other``, or of its token for unknown words."""
+    theirs = other.get_vocab()
+    return {number: theirs.get(word, theirs[UNKNOWN]) for word, number in tokenizer.get_vocab().items()}
+
+
+@dataclass(frozen=True)
+class Examples(torch.utils.data.Dataset):
+    """Texts with images and a label each; an item holds its tokens, its images' regions and its label."""
+
+    tokens: Sequence[Sequence[int]]
+    images: Sequence[Sequence[str]]
+    labels: Sequence[int]  # -100: no known class
+    store: RegionStore
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, number: int) -> dict:
+        return {
+            "tokens": self.tokens[number],
+            "regions": [self.store[image] for image in self.images[number]],
+            "label": self.labels[number],
+        }
+
+
+def examples(
+    texts: Sequence[str],
+    images: Sequence[Sequence[str]],
+    labels: Sequence[int],
+    tokenizer: Tokenizer,
+    store: RegionStore,
+    longest: int,
+) -> Examples:
+    """Examples of ``texts``, cut at ``longest`` tokens."""
+    tokens = [encoding.ids[:longest] for encoding in tokenizer.encode_batch(list(texts))]
+    return Examples(tokens, images, labels, store)
+
+
+def collate(items: Sequence[Mapping]) -> dict[str, torch.Tensor]:
+    """A batch: questions padded to the longest, and all their images in a row, regions padded to the most.
+
+    Gives ``labels`` [B], ``input_ids`` and ``attention_mask`` [B, L], ``features`` [n, K, D], ``geometry`` [n, K, 5],
+    ``region_mask`` [n, K] and ``question_of`` [n]. No image is padded in.
+    """
+    lengths = np.array([len(item["tokens"]) for item in items])
+    words = np.arange(lengths.max()) < lengths[:, None]
+    input_ids = np.zeros(words.shape, np.int64)
+    input_ids[words] = np.concatenate([item["tokens"] for item in items])
+    regions = [region for item in items for region in item["regions"]]
+    counts = np.array([len(region.features) for region in regions])
+    mask = np.arange(counts.max()) < counts[:, None]
+    batch = {
+        "labels": np.array([item["label"] for item in items], np.int64),
+        "input_ids": input_ids,
+        "attention_mask": words.astype(np.int64),
+        "features": _padded([region.features for region in regions], mask),
+        "geometry": _padded([region.geometry for region in regions], mask),
+        "region_mask": mask.astype(np.int64),
+        "question_of": np.repeat(np.arange(len(items)), [len(item["regions"]) for item in items]),
+    }
+    return {name: torch.from_numpy(value) for name, value in batch.items()}
+
+
+def _padded(rows: list[np.ndarray], mask: np.ndarray) -> np.ndarray:
+    """``rows`` [k, D] each, in one array [n, K, D] where ``mask`` [n, K] tells which places they fill."""
+    result = np.zeros((*mask.shape, rows[0].shape[1]), np.float32)
+    result[mask] = np.concatenate(rows)
+    return result
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The columns of questions that models need, sorted by question id."""
+
+    ids: list[str]
+    texts: list[str]
+    answers: list[str]
+    images: list[list[str]]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def read_questions(dataset: Path, scenes: Path, split: Path | None, parts: Sequence[str]) -> Questions:
+    """The questions of ``dataset`` in ``parts``: of the split table ``split``, or of the dataset's own column part.
+
+    ``scenes`` is the scenes table (scene id to image). Raises InputError where a part is empty.
+    """
+    table = tables.read(dataset, columns=[*COLUMNS, "part"])
+    if split is None:
+        table = table.filter(pc.is_in(table["part"], pa.array(parts, pa.string())))
+    else:
+        rows = tables.read(split, columns=["part", "question_id"])
+        chosen = rows.filter(pc.is_in(rows["part"], pa.array(parts, pa.string())))["question_id"]
+        table = table.filter(pc.is_in(table["question_id"], chosen.combine_chunks()))
+    if not len(table):
+        raise InputError(f"{split or dataset} has no questions in the parts {', '.join(parts)}: choose others.")
+    table = table.sort_by("question_id")
+    pairs = tables.read(scenes, SCENES, ["scene_id", "image"])
+    image = dict(zip(pairs["scene_id"].to_pylist(), pairs["image"].to_pylist(), strict=True))
+    return Questions(
+        table["question_id"].to_pylist(),
+        table["text"].to_pylist(),
+        table["answer"].to_pylist(),
+        [[image[scene] for scene in row] for row in table["scene_ids"].to_pylist()],
+    )

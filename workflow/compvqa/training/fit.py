@@ -1,0 +1,181 @@
+"""One training run by the transformers Trainer: deterministic, resumed where it was stopped."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from safetensors.torch import save_file
+from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+
+from compvqa import tables
+from compvqa.progress import track
+from compvqa.seeds import stable_hash
+from compvqa.settings import Settings
+from compvqa.training.data import Examples, collate
+
+HISTORY = ("step", "epoch", "learning_rate", "loss", "eval_loss", "eval_accuracy")
+
+
+class OptimisationSettings(Settings):
+    """How long, how fast and in what steps a model is trained: AdamW with linear warm-up and linear decay."""
+
+    epochs: float = Field(8, gt=0, description="passes over the training examples (paper: 8)")
+    most_steps: int = Field(0, ge=0, description="end after so many steps, however many passes; 0: no such end")
+    batch_size: int = Field(32, ge=1, description="examples a step")
+    learning_rate: float = Field(1e-3, gt=0, description="peak")
+    warmup: float = Field(0.1, ge=0, lt=1, description="share of the steps before the peak")
+    weight_decay: float = Field(0.01, ge=0, description="of AdamW")
+    beta2: float = Field(0.98, gt=0, lt=1, description="of AdamW")
+    clip: float = Field(1.0, gt=0, description="largest norm of a gradient")
+    evaluations: int = Field(8, ge=1, description="times that the held-out examples are looked at, evenly spread")
+    patience: int = Field(3, ge=0, description="stop after so many looks without a better accuracy; 0: never")
+    precision: Literal["auto", "float32", "bfloat16"] = Field("auto", description="auto: bfloat16 where a GPU is")
+    workers: int = Field(0, ge=0, description="processes that load data")
+    threads: int = Field(1, ge=1, description="of torch on the processor; other numbers give other bytes")
+
+
+def prepare(settings: OptimisationSettings, seed: int, *key: object) -> int:
+    """Make torch deterministic and seed it for the run named by ``key``; gives the seed (32 bits)."""
+    torch.set_num_threads(settings.threads)
+    torch.use_deterministic_algorithms(True)
+    number = stable_hash(seed, *key) & 0xFFFFFFFF
+    torch.manual_seed(number)
+    return number
+
+
+def fit(
+    model: torch.nn.Module,
+    train: Examples,
+    dev: Examples,
+    out: Path,
+    settings: OptimisationSettings,
+    seed: int,
+    what: str,
+    recipe: Sequence[object],
+    right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+) -> dict[str, float]:
+    """Train ``model`` on ``train`` and leave it with the weights that were best on ``dev``.
+
+    Writes ``out/model.safetensors`` and ``out/history.csv``; while it runs, checkpoints in a folder of ``out`` named by
+    a hash of ``recipe`` (all that decides the run), from the last of which it goes on if it was stopped. ``right`` tells
+    from scores and labels which examples are right (default: the best class is the label). Gives the steps done and
+    the best accuracy on ``dev``.
+    """
+    checkpoints = out / f"checkpoints-{stable_hash(*map(str, recipe), seed) & 0xFFFFFFFFFFFF:012x}"
+    steps = _steps(len(train), settings)
+    every = max(1, steps // settings.evaluations)
+    right = right or (lambda scores, labels: scores.argmax(axis=-1) == labels)
+    trainer = Trainer(
+        model=model,
+        args=_arguments(settings, checkpoints, steps, every, seed),
+        data_collator=collate,
+        train_dataset=train,
+        eval_dataset=dev,
+        compute_metrics=lambda seen: {"accuracy": float(right(seen.predictions, seen.label_ids).mean())},
+        callbacks=[
+            _Progress(what),
+            *([EarlyStoppingCallback(settings.patience)] if settings.patience else []),
+        ],
+    )
+    trainer.remove_callback(PrinterCallback)
+    trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
+    _write_history(out / "history.csv", trainer.state.log_history)
+    with tables.replacing(out / "model.safetensors") as temporary:
+        save_file({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}, temporary)
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    return {"steps": trainer.state.global_step, "accuracy": float(trainer.state.best_metric or 0)}
+
+
+def _steps(n: int, settings: OptimisationSettings) -> int:
+    steps = max(1, round(settings.epochs * -(-n // settings.batch_size)))
+    return min(steps, settings.most_steps) if settings.most_steps else steps
+
+
+def _arguments(
+    settings: OptimisationSettings, checkpoints: Path, steps: int, every: int, seed: int
+) -> TrainingArguments:
+    gpu = torch.cuda.is_available()
+    return TrainingArguments(
+        output_dir=str(checkpoints),
+        max_steps=steps,
+        per_device_train_batch_size=settings.batch_size,
+        per_device_eval_batch_size=4 * settings.batch_size,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type="linear",
+        warmup_steps=round(settings.warmup * steps),
+        optim="adamw_torch_fused",
+        weight_decay=settings.weight_decay,
+        adam_beta2=settings.beta2,
+        max_grad_norm=settings.clip,
+        eval_strategy="steps",
+        eval_steps=every,
+        save_strategy="steps",
+        save_steps=every,
+        save_total_limit=1,
+        logging_steps=every,
+        load_best_model_at_end=True,
+        metric_for_best_model="accuracy",
+        restore_callback_states_from_checkpoint=True,
+        seed=seed,
+        data_seed=seed,
+        full_determinism=True,
+        use_cpu=not gpu,
+        bf16=settings.precision == "bfloat16" or (settings.precision == "auto" and gpu),
+        dataloader_num_workers=settings.workers,
+        dataloader_pin_memory=gpu,
+        remove_unused_columns=False,
+        label_names=["labels"],
+        report_to="none",
+        disable_tqdm=True,
+    )
+
+
+def last_checkpoint(folder: Path) -> str | None:
+    """The latest complete checkpoint in ``folder``: the Trainer writes its state file last."""
+    complete = []
+    for state in folder.glob("checkpoint-*/trainer_state.json"):
+        try:
+            json.loads(state.read_text(encoding="utf-8"))
+        except ValueError:
+            continue
+        complete.append((int(state.parent.name.rpartition("-")[2]), str(state.parent)))
+    return max(complete)[1] if complete else None
+
+
+class _Progress(TrainerCallback):
+    """Shows the steps of a run like all other long work."""
+
+    def __init__(self, what: str):
+        self.what = what
+        self.bar: Iterator[int] = iter(())
+
+    def on_train_begin(self, args, state, control, **_):  # noqa: ANN001 - the Trainer's own types
+        self.bar = track(range(state.max_steps - state.global_step), self.what, unit="step")
+
+    def on_step_end(self, args, state, control, **_):  # noqa: ANN001
+        next(self.bar, None)
+
+
+def _write_history(path: Path, log: list[dict]) -> None:
+    """One row a look at the held-out examples; no times, so that equal runs give equal bytes."""
+    rows: dict[int, dict] = {}
+    for entry in log:
+        if "loss" in entry or "eval_loss" in entry:
+            rows.setdefault(entry["step"], {}).update({name: entry[name] for name in HISTORY if name in entry})
+    with tables.replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, HISTORY, lineterminator="\n")
+        writer.writeheader()
+        for step in sorted(rows):
+            writer.writerow({name: _short(rows[step].get(name, "")) for name in HISTORY})
+
+
+def _short(value: float | int | str) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,207 @@
+"""Training of question models and their predictions (COVR, section 5)."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+import pyarrow as pa
+import torch
+from pydantic import Field
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.features.store import MOST_REGIONS, RegionStore
+from compvqa.models.multi_image import load_backbone
+from compvqa.progress import track
+from compvqa.settings import Settings
+from compvqa.training.data import (
+    Examples,
+    Questions,
+    collate,
+    examples,
+    read_questions,
+    shared_words,
+    word_tokenizer,
+)
+from compvqa.training.fit import OptimisationSettings, fit, prepare
+
+PREDICTIONS = tables.Schema(
+    "predictions",
+    pa.schema(
+        [
+            ("run", pa.string()),
+            ("question_id", pa.string()),
+            ("answer", pa.string()),
+            ("p", pa.float32()),  # probability of that answer among those seen in training
+        ]
+    ),
+    key=("run", "question_id"),
+)
+
+
+class TrainingSettings(Settings):
+    """Training of a question model."""
+
+    optimisation: OptimisationSettings = Field(OptimisationSettings(), description="steps and learning rate")
+    most_dev: int = Field(0, ge=0, description="use so many questions of the dev part at most; 0: all")
+    most_regions: int = Field(MOST_REGIONS, ge=1, le=MOST_REGIONS, description="regions an image that models see")
+
+
+def plugin(model: str) -> ModuleType:
+    """The module of the model named ``model``; InputError where there is none."""
+    name = f"compvqa.models.{model}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise InputError(f"there is no model {model}: write compvqa/models/{model}.py or name another.") from None
+
+
+def train(
+    model: str,
+    dataset: Path,
+    split: Path | None,
+    train_parts: Sequence[str],
+    dev_parts: Sequence[str],
+    scenes: Path,
+    regions: Path,
+    features: Path,
+    start: Path | None,
+    out: Path,
+    model_settings: Settings,
+    settings: TrainingSettings,
+    seed: int,
+) -> dict[str, int]:
+    """Train ``model`` on parts of a split and write ``out/{model.safetensors,model.json,history.csv}``.
+
+    ``dataset`` is the questions table, ``split`` a split table (None: the dataset's own parts), ``scenes`` the scenes
+    table. ``dev_parts`` decide which weights are kept. ``start`` is a pretraining folder that gives the backbone.
+    Dev questions with an answer that no training question has count as wrong.
+    """
+    number = prepare(settings.optimisation, seed, "train", model)
+    store = RegionStore(regions, features, settings.most_regions)
+    asked = read_questions(dataset, scenes, split, train_parts)
+    held_out = _first(read_questions(dataset, scenes, split, dev_parts), settings.most_dev)
+    answers = sorted(set(asked.answers))
+    base = None if start is None else Tokenizer.from_str(_read_json(start / "model.json")["tokenizer"])
+    tokenizer = word_tokenizer(asked.texts, base)
+    made = plugin(model).build(model_settings, tokenizer.get_vocab_size(), len(answers), store.dimension)
+    if start is not None:
+        load_backbone(made, load_file(start / "model.safetensors"), shared_words(tokenizer, base))
+    longest = model_settings.longest
+    recipe = [
+        model,
+        model_settings.model_dump_json(),
+        settings.model_dump_json(),
+        *asked.ids,
+        "dev",
+        *held_out.ids,
+    ]
+    done = fit(
+        made,
+        _examples(asked, answers, tokenizer, store, longest),
+        _examples(held_out, answers, tokenizer, store, longest),
+        out, settings.optimisation, number, f"train {model}", [*recipe, tables.recipe_of(regions), start],
+    )  # fmt: skip
+    described = {
+        "model": model,
+        "settings": model_settings.model_dump(),
+        "dimension": store.dimension,
+        "most_regions": settings.most_regions,
+        "answers": answers,
+        "tokenizer": tokenizer.to_str(),
+    }
+    write_json(out / "model.json", described)
+    unseen = sum(answer not in set(answers) for answer in held_out.answers)
+    return {
+        "in": len(asked),
+        "dev": len(held_out),
+        "dev: answer not in train": unseen,
+        "answers": len(answers),
+        "steps": int(done["steps"]),
+        "dev accuracy, per mille": round(1000 * done["accuracy"]),
+    }
+
+
+def predict(
+    run_folder: Path,
+    run: str,
+    dataset: Path,
+    split: Path | None,
+    parts: Sequence[str],
+    scenes: Path,
+    regions: Path,
+    features: Path,
+    out: Path,
+    threads: int = 1,
+    batch_size: int = 128,
+) -> dict[str, int]:
+    """Answer the questions of ``parts`` with the model in ``run_folder`` and write the predictions table ``out``."""
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True)
+    described = _read_json(run_folder / "model.json")
+    module = plugin(described["model"])
+    model_settings = module.ModelSettings(**described["settings"])
+    tokenizer = Tokenizer.from_str(described["tokenizer"])
+    answers = described["answers"]
+    store = RegionStore(regions, features, described["most_regions"])
+    if store.dimension != described["dimension"]:
+        raise InputError(f"{run_folder} was trained on features of another length than {features}: train it again.")
+    model = module.build(model_settings, tokenizer.get_vocab_size(), len(answers), store.dimension)
+    model.load_state_dict(load_file(run_folder / "model.safetensors"))
+    asked = read_questions(dataset, scenes, split, parts)
+    best, p = _answer(model, _examples(asked, answers, tokenizer, store, model_settings.longest), batch_size)
+    columns = [[run] * len(asked), asked.ids, [answers[number] for number in best], p]
+    tables.write(out, PREDICTIONS, pa.table(columns, schema=PREDICTIONS.fields))
+    right = sum(answers[number] == answer for number, answer in zip(best, asked.answers, strict=True))
+    return {"in": len(asked), "out": len(asked), "right": right}
+
+
+@torch.no_grad()
+def _answer(model: torch.nn.Module, asked: Examples, batch_size: int) -> tuple[list[int], list[float]]:
+    """The best class of each example and its probability."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model = model.to(device).eval()
+    loader = torch.utils.data.DataLoader(asked, batch_size, collate_fn=collate)
+    best, p = [], []
+    for batch in track(loader, "predict", unit="batch"):
+        labels = batch.pop("labels")
+        scores = model(**{name: value.to(device) for name, value in batch.items()})["logits"].float()
+        probability, answer = torch.softmax(scores, dim=1).max(dim=1)
+        best += answer.tolist()
+        p += probability.tolist()
+        del labels
+    return best, p
+
+
+def _first(questions: Questions, most: int) -> Questions:
+    """The first ``most`` questions (ids are hashes, so these are a random choice); all for 0."""
+    return Questions(*(column[: most or None] for column in vars(questions).values()))
+
+
+def _examples(
+    questions: Questions, answers: list[str], tokenizer: Tokenizer, store: RegionStore, longest: int
+) -> Examples:
+    number = {answer: at for at, answer in enumerate(answers)}
+    labels = [number.get(answer, -100) for answer in questions.answers]
+    return examples(questions.texts, questions.images, labels, tokenizer, store, longest)
+
+
+def _read_json(path: Path) -> dict:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist: train the model first.") from None
+
+
+def write_json(path: Path, data: dict) -> None:
+    """Write ``data`` as JSON, in its order, atomically."""
+    with tables.replacing(path) as temporary:
+        temporary.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
