@@ -33,7 +33,7 @@ CAPTIONS = PROJECT / "workflow/report"
 LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 TEMPLATE_KINDS = sorted({TEMPLATES.load(path.stem)["kind"] for path in TEMPLATES.folder.glob("*.yaml")})
 T = f"results/{CONFIG.testbed}"
-SPRITES = "resources/sprites"
+SPRITES = str(CONFIG.world)
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown).
 LOG = " --code {params.code} 2>&1 | tee {log}"

@@ -34,7 +34,7 @@ def told(output: str) -> str:
         ({"shards": "many"}, "config key shards has the wrong value 'many'"),
         ({"balance": {"train_per_template": "all"}}, "config key balance.train_per_template has the wrong value"),
         ({"candidates": {"per_keys": 3}}, "config key candidates.per_keys is unknown"),
-        ({"splits": {"names": ["iid", "has-quant-al"]}}, "has no has-quant-al.yaml"),
+        ({"splits": {"names": ["iid", "has-quant-all", "has-quant-al"]}}, "has no has-quant-al.yaml"),
         ({"models": {"splits": ["has-compar"]}}, "names has-compar, which is not in splits.names"),
         ({"sources": []}, "config key sources has the wrong value"),
     ],

@@ -87,6 +87,7 @@ class Config(Settings):
     lexicon: LexiconSource
     images: dict[str, Path] = Field(default_factory=dict, description="folder of pictures by image space")
     truth: Path | None = Field(None, description="the world's truth, where it is known (sprites)")
+    world: Path = Field(Path("resources/sprites"), description="folder in which the sprites world is made")
     sprites: SpritesSettings = SpritesSettings()
     subgraphs: SubgraphSettings = SubgraphSettings()
     overlap: OverlapSettings = OverlapSettings()

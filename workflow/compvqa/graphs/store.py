@@ -20,7 +20,7 @@ from compvqa.settings import Settings
 class StoreSettings(Settings):
     """What the graph store may use; none of it changes a result."""
 
-    memory_limit: str = Field("2GB", description="Memory that DuckDB may use before it goes to disk")
+    memory_limit: str = Field("1500MB", description="Memory that DuckDB may use before it goes to disk")
     max_disk: str = Field("20GB", description="Disk that DuckDB may use beside the output for what does not fit")
     threads: int = Field(1, ge=1, description="Threads of DuckDB")
 

@@ -154,7 +154,7 @@ class Judge:
         if _answer(program, complete, None) == answer:
             return "overlapping names", true_answer
         present = list(self.missing_only.graphs(self.true_ids[scene][1] for scene in scene_ids))
-        return ("missing" if _answer(program, present, self.lexicon) == answer else "wrong"), true_answer
+        return ("missing" if _answer(program, present, None) == answer else "wrong"), true_answer
 
 
 def _pairs(table: pa.Table, key: str, value: str) -> Iterator[tuple[str, str]]:

@@ -19,15 +19,15 @@ class SpritesSettings(Settings):
     min_objects: int = Field(2, ge=1, description="Fewest drawn objects in a scene.")
     max_objects: int = Field(8, ge=4, description="Most drawn objects in a scene.")
     repeat: float = Field(0.4, ge=0, le=1, description="How readily a scene repeats a kind of thing it already has.")
-    missing_object: float = Field(0.06, ge=0, le=1, description="Rate of objects that annotators leave out.")
-    missing_attribute: float = Field(0.12, ge=0, le=1, description="Rate of attributes left out.")
-    missing_relation: float = Field(0.1, ge=0, le=1, description="Rate of relations and modifiers left out.")
+    missing_object: float = Field(0.18, ge=0, le=1, description="Rate of objects that annotators leave out.")
+    missing_attribute: float = Field(0.32, ge=0, le=1, description="Rate of attributes left out.")
+    missing_relation: float = Field(0.28, ge=0, le=1, description="Rate of relations and modifiers left out.")
     missing_position: float = Field(
-        0.16, ge=0, le=1, description="Rate of mere positions (next to, behind, in front of, under) left out."
+        0.4, ge=0, le=1, description="Rate of mere positions (next to, behind, in front of, under) left out."
     )
-    wrong_name: float = Field(0.025, ge=0, le=1, description="Rate of objects called by a wrong name.")
-    wrong_attribute: float = Field(0.04, ge=0, le=1, description="Rate of wrong attributes.")
-    wrong_relation: float = Field(0.03, ge=0, le=1, description="Rate of wrong relations.")
+    wrong_name: float = Field(0.005, ge=0, le=1, description="Rate of objects called by a wrong name.")
+    wrong_attribute: float = Field(0.005, ge=0, le=1, description="Rate of wrong attributes.")
+    wrong_relation: float = Field(0.008, ge=0, le=1, description="Rate of wrong relations.")
     hypernym: float = Field(
         0.03, ge=0, le=1, description="Rate of objects and relations called by a more general name."
     )

@@ -12,12 +12,12 @@ MARGIN = 5.0  # pixels kept free at the picture's edges
 ATTEMPTS = 200
 # theme -> (backdrop, weight, clusters with their weights)
 THEMES: dict[str, tuple[str, float, dict[str, float]]] = {
-    "park": ("park", 3, {"bench": 3, "person": 3, "tree": 2.5, "single": 2, "kick": 1, "depth": 0.8}),
-    "meadow": ("field", 2.5, {"kite": 2.5, "ride": 2.5, "single": 2, "person": 2, "tree": 1.5, "depth": 1}),
+    "park": ("park", 3, {"bench": 3, "person": 3, "tree": 2.5, "single": 2, "kick": 1, "depth": 2}),
+    "meadow": ("field", 2.5, {"kite": 2.5, "ride": 2.5, "single": 2, "person": 2, "tree": 1.5, "depth": 2}),
     "street": (
         "street",
         2.5,
-        {"vehicle": 2.5, "depth": 2, "person": 2.5, "ride": 1.5, "single": 1, "bench": 1},
+        {"vehicle": 2.5, "depth": 3, "person": 2.5, "ride": 1.5, "single": 1, "bench": 1},
     ),
     "kitchen": ("kitchen", 3, {"table": 4, "seat": 2, "person": 1.5, "container": 1, "furnishing": 1}),
     "room": (
