@@ -31,7 +31,7 @@ rule pretrain:
             for name in ("subgraphs", "occurrences", "seeds", "candidates")
             for path in gather.shards(f"{T}/graphs/{name}/{{scatteritem}}.parquet")
         ],
-        scenes=f"{T}/scenes/scenes.parquet",
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         regions=rules.features.output.regions,
         features=rules.features.output.features,
         encoder=rules.features.output.encoder,

@@ -294,8 +294,15 @@ def split(
     )
 
 
+def schema() -> None:
+    """Print the JSON schema of the configuration."""
+    from compvqa.config import schema as text
+
+    typer.echo(text(), nl=False)
+
+
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
     stages = (download, sprites, lexicon, ingest, scenes, subgraphs, overlap, candidates, presence, related)
-    for stage in (*stages, questions, gather_questions, balance, split):
+    for stage in (*stages, questions, gather_questions, balance, split, schema):
         app.command(stage.__name__.replace("_", "-"), rich_help_panel=None)(stage)

@@ -74,7 +74,7 @@ def pretrain(
     encoder = features / "encoder.safetensors"
     frame.run(
         lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
-        [*(path for paths in found for path in paths), scenes / "scenes.parquet", *store, encoder],
+        [*(path for paths in found for path in paths), *scene_tables(scenes), *store, encoder],
         [out / name for name in ("model.safetensors", "model.json", "history.csv")],
         model=request.model,
     )

@@ -57,9 +57,7 @@ class Subgraph:
     @cached_property
     def depth(self) -> int:
         """The number of nodes on the longest way from the root."""
-        return 1 + max(
-            (1 + max(edge.target.depth, 2 if edge.modifiers else 0) for edge in self.edges), default=0
-        )
+        return 1 + max((1 + max(edge.target.depth, 2 if edge.modifiers else 0) for edge in self.edges), default=0)
 
     @cached_property
     def n_attributes(self) -> int:
@@ -86,9 +84,7 @@ class Subgraph:
 
 def make(name: str, attribute: str | None = None, edges: tuple[Edge, ...] = ()) -> Subgraph:
     """A subgraph with its edges, and their modifiers, in canonical order."""
-    ordered = [
-        Edge(e.name, e.target, tuple(sorted(e.modifiers, key=lambda m: (m.name, m.noun)))) for e in edges
-    ]
+    ordered = [Edge(e.name, e.target, tuple(sorted(e.modifiers, key=lambda m: (m.name, m.noun)))) for e in edges]
     return Subgraph(
         name, attribute, tuple(sorted(ordered, key=lambda e: json.dumps(_edge_data(e), ensure_ascii=False)))
     )

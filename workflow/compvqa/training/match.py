@@ -95,7 +95,7 @@ def pretrain(
 
     Positives are occurrences in train scenes, negatives the candidates of their subgraph (one node differs) and
     scenes without it, both only of scenes with boxes: one without tells a single event, and absence there means
-    little. ``scenes`` is the folder of scene tables. Where ``encoder`` names the words of feature columns, these start
+    little. ``scenes`` is the scenes table, that of the objects beside it. Where ``encoder`` names the words of feature columns, these start
     from the words' embeddings (the detector's tags as anchors, as in Oscar, Li et al., 2020). The counts tell accuracy on held-out train images, by kind.
     """
     number = prepare(settings.optimisation, seed, "pretrain", model)
@@ -174,7 +174,7 @@ class _Known:
 
 
 def _known(subgraphs: Iterable[Path], occurrences: Iterable[Path], scenes: Path, settings: MatchSettings) -> _Known:
-    table = tables.read(scenes / "scenes.parquet", SCENES, ["scene_id", "image", "split"])
+    table = tables.read(scenes, SCENES, ["scene_id", "image", "split"])
     table = table.filter(pc.equal(table["split"], "train"))
     image_of = dict(zip(table["scene_id"].to_pylist(), table["image"].to_pylist(), strict=True))
     trees = {
@@ -193,7 +193,7 @@ def _known(subgraphs: Iterable[Path], occurrences: Iterable[Path], scenes: Path,
             counts[key][image_of[scene]] = n
     if not counts:
         raise InputError(f"no train scene of {scenes} has a subgraph: pretraining needs train scenes.")
-    objects = tables.read(scenes / "objects.parquet", OBJECTS, ["scene_id", "x"])
+    objects = tables.read(scenes.with_name("objects.parquet"), OBJECTS, ["scene_id", "x"])
     boxed = pc.unique(objects.filter(pc.is_valid(objects["x"]))["scene_id"]).to_pylist()
     dense = frozenset(image_of[scene] for scene in boxed if scene in image_of)
     return _Known(trees, counts, sorted(image_of.values()), dense, image_of)

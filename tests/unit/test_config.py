@@ -1,0 +1,62 @@
+"""The configuration: what it accepts, refuses, and finds by name."""
+
+import pytest
+
+from compvqa.config import Definitions, load_config, read_config, schema
+from compvqa.errors import InputError
+
+MINE = {
+    "testbed": "mine",
+    "sources": [{"name": "a", "reader": "gqa", "files": {"train": "a.json"}}],
+    "lexicon": {"file": "lexicon.json"},
+}
+
+
+@pytest.mark.parametrize("name", ["config", "tiny", "real-subset", "covr"])
+def test_the_configs_of_the_project_are_valid(root, name):
+    config = read_config(root / "config" / f"{name}.yaml")
+    for folder, names in (
+        ("splits", config.splits.names),
+        ("models", config.models.trained),
+        ("paper", config.paper.show),
+    ):
+        assert all((root / "config" / folder / f"{name}.yaml").is_file() for name in names)
+
+
+def test_the_schema_in_the_project_is_the_generated_one(root):
+    made = (root / "workflow/schemas/config.schema.json").read_text()
+    assert made == schema(), "write it anew: python -m compvqa schema > workflow/schemas/config.schema.json"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"lexicon": {}}, "give either file or gqa"),
+        ({"sources": MINE["sources"] * 2}, "two sources have one name"),
+        ({"testbed": "My Bed"}, "config key testbed has the wrong value 'My Bed'"),
+        ({"models": {"trained": ["visualbert"]}}, "needs images and truth"),
+        ({"balance": {"per_template": 3}}, "balance.per_template is unknown"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_sentence(change, words):
+    with pytest.raises(InputError, match=words) as told:
+        load_config(MINE | change)
+    assert "\n" not in str(told.value)
+
+
+def test_a_disabled_source_is_left_out():
+    off = MINE["sources"][0] | {"name": "b", "enabled": False}
+    assert [source.name for source in load_config(MINE | {"sources": [*MINE["sources"], off]}).sources] == ["a"]
+
+
+def test_a_definition_s_digest_follows_its_content_not_its_comments(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("x: 1\n")
+    definitions = Definitions(tmp_path)
+    before = definitions.digest("a")
+    path.write_text("# said anew\nx:   1\n")
+    assert definitions.digest("a") == before == definitions.digest()
+    path.write_text("x: 2\n")
+    assert definitions.digest("a") != before
+    with pytest.raises(InputError, match=r"has no b.yaml: correct the name \(there are a\)"):
+        definitions.load("b")
