@@ -163,10 +163,20 @@ def test_careful_annotators_write_the_truth(tmp_path):
 )
 def test_a_rate_is_the_share_that_is_left_out(scenes, rate, what):
     settings = SpritesSettings(**{**CAREFUL, rate: 0.3})
+    if rate == "missing_object":
+        settings = settings.model_copy(update={"missing_another": 0.3})
     plain = [scene for scene in scenes if not scene.verb]
     left = [careless(complete(scene), scene.image, settings, seed=2)[0] for scene in plain]
     full = sum(len(what(complete(scene))) for scene in plain)
     assert sum(len(what(graph)) for graph in left) / full == pytest.approx(0.7, abs=0.1)
+
+
+def test_a_further_object_of_a_kind_is_left_out_more_often(scenes):
+    settings = SpritesSettings(**{**CAREFUL, "missing_another": 1.0})
+    for scene in (scene for scene in scenes if not scene.verb):
+        graph, _ = careless(complete(scene), scene.image, settings, seed=2)
+        names = [node.name for node in graph.nodes.values()]
+        assert sorted(names) == sorted({thing.noun for thing in scene.things})
 
 
 def test_a_rate_changes_nothing_that_another_one_leaves_out(scenes):

@@ -19,6 +19,10 @@ from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.settings import Settings
 
 
+ANCHOR = 3.0  # how far names outweigh places at first
+WAVES = (1, 2, 4)  # half periods of the sines that tell a region's place
+
+
 class ModelSettings(Settings):
     """The size of VisualBERT and of the layers over the images."""
 
@@ -44,7 +48,7 @@ class VisualBertBackbone(nn.Module):
             VisualBertConfig(
                 vocab_size=vocab_size,
                 hidden_size=settings.hidden_size,
-                visual_embedding_dim=feature_dim + GEOMETRY,
+                visual_embedding_dim=feature_dim + GEOMETRY * (1 + 2 * len(WAVES)),
                 num_hidden_layers=settings.layers,
                 num_attention_heads=settings.heads,
                 intermediate_size=2 * settings.hidden_size,
@@ -58,13 +62,23 @@ class VisualBertBackbone(nn.Module):
 
     @torch.no_grad()
     def anchor(self, columns: Mapping[int, Sequence[int]]) -> None:
-        """Let the projection of each feature column in ``columns`` start from the mean embedding of its tokens."""
-        words, projection = (
-            self.bert.embeddings.word_embeddings.weight,
-            self.bert.embeddings.visual_projection.weight,
-        )
+        """Let the projection of each feature column in ``columns`` start from the mean embedding of its tokens, and
+        attention from what is alike, so that words look for the regions that they name from the first step on."""
+        parts = self.bert.embeddings
+        words, projection = parts.word_embeddings.weight, parts.visual_projection.weight
+        words.mul_(ANCHOR)
         for column, tokens in columns.items():
             projection[:, column] = words[list(tokens)].mean(dim=0)
+        for place in (
+            parts.position_embeddings,
+            parts.token_type_embeddings,
+            parts.visual_token_type_embeddings,
+            parts.visual_position_embeddings,
+        ):
+            place.weight.div_(2)
+        for layer in self.bert.encoder.layer[:2]:
+            layer.attention.self.key.weight.copy_(layer.attention.self.query.weight)
+        self.bert.encoder.layer[0].attention.self.query.weight.mul_(2)
 
     def forward(
         self,
@@ -79,12 +93,18 @@ class VisualBertBackbone(nn.Module):
         What VisualBertModel computes, but attention is fused and the last layer works for the [CLS] alone, the only
         token that is pooled: about half the time on a processor.
         """
-        hidden = self.bert.embeddings(input_ids=input_ids, visual_embeds=torch.cat([features, geometry], dim=2))
+        seen = torch.cat([features, geometry, *waves(geometry)], dim=2)
+        hidden = self.bert.embeddings(input_ids=input_ids, visual_embeds=seen)
         mask = torch.cat([attention_mask, region_mask], dim=1).bool()[:, None, None, :]
         *layers, last = self.bert.encoder.layer
         for layer in layers:
             hidden = _layer(layer, hidden, hidden, mask)
         return self.bert.pooler(_layer(last, hidden[:, :1], hidden, mask))
+
+
+def waves(numbers: torch.Tensor) -> list[torch.Tensor]:
+    """Sines and cosines of ``numbers`` in 0 to 1, so that near ones look alike and far ones do not."""
+    return [function(torch.pi * wave * numbers) for wave in WAVES for function in (torch.sin, torch.cos)]
 
 
 def _layer(layer: nn.Module, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

@@ -55,7 +55,7 @@ class MatchSettings(Settings):
         20_000, ge=1, description="positive examples of objects, of attributes and of relations, at most"
     )
     rounds: int = Field(2, ge=1, description="times that each positive example is used, each time with other negatives")
-    hard: float = Field(0.5, ge=0, le=1, description="share of negatives that differ in one node, where there are any")
+    hard: float = Field(0.8, ge=0, le=1, description="share of negatives that differ in one node, where there are any")
     plural: float = Field(0.4, ge=0, le=1, description="share of texts in the plural")
     masked: float = Field(0.5, ge=0, le=1, description="masked-word examples for each positive example")
     filler: int = Field(
@@ -204,35 +204,41 @@ def _kind(size: int, n_attributes: int) -> str:
     return KINDS[min(n_attributes, 1)] if size == 1 else KINDS[2 if size == 3 else 3]
 
 
-def _distractors(seeds: Iterable[Path], candidates: Iterable[Path]) -> dict[int, set[str]]:
-    """For each subgraph the scenes that differ from it in one node."""
+def _distractors(seeds: Iterable[Path], candidates: Iterable[Path]) -> dict[int, dict[str, set[str]]]:
+    """For each subgraph, by the node that differs, the scenes that differ from it in that node."""
     key_of: dict[int, int] = {}
     for path in seeds:
         rows = tables.read(path, SEEDS, ["seed", "subgraph_key"])
         key_of.update(zip(rows["seed"].to_pylist(), rows["subgraph_key"].to_pylist(), strict=True))
-    found: dict[int, set[str]] = defaultdict(set)
+    found: dict[int, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for path in candidates:
         rows = tables.read(path, CANDIDATES, ["seed", "key", "scene_id"])
         rows = rows.filter(pc.invert(pc.is_in(rows["key"], pa.array(NOT_NEGATIVE))))
-        for seed, scene in zip(rows["seed"].to_pylist(), rows["scene_id"].to_pylist(), strict=True):
-            found[key_of[seed]].add(scene)
+        for seed, key, scene in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+            found[key_of[seed]][key].add(scene)
     return found
 
 
 class _Maker:
     """Makes the examples: each positive with one negative of the same text, so that the text tells nothing."""
 
-    def __init__(self, known: _Known, distractors: dict[int, set[str]], settings: MatchSettings, seed: int):
+    def __init__(self, known: _Known, distractors: dict[int, dict[str, set[str]]], settings: MatchSettings, seed: int):
         self.known, self.settings, self.seed = known, settings, seed
         ranked = by_rank(seed, "held-out image", sorted(set(known.images)))
         self.apart = set(ranked[: max(1, round(settings.held_out * len(ranked)))])
         told = [image for image in known.images if image in known.dense]
         self.sides = {side: [image for image in told if (image in self.apart) == side] for side in (True, False)}
-        self.distractors = {
-            key: sorted(known.dense & {known.image_of[scene] for scene in found if scene in known.image_of})
-            for key, found in distractors.items()
-            if key in known.counts
-        }
+        self.distractors = {key: self._usable(key, found) for key, found in distractors.items() if key in known.counts}
+
+    def _usable(self, key: int, found: dict[str, set[str]]) -> dict[bool, list[list[str]]]:
+        """The images to draw negatives of a subgraph from, on each side, one list for each kind of node that differs."""
+        kinds: dict[str, set[str]] = defaultdict(set)
+        for node, scenes in found.items():
+            images = {self.known.image_of[scene] for scene in scenes if scene in self.known.image_of}
+            kinds[node.rpartition("_")[2]] |= (images & self.known.dense) - self.known.counts[key].keys()
+        rows = [sorted(kinds[kind]) for kind in sorted(kinds)]
+        sides = {side: [[image for image in row if (image in self.apart) == side] for row in rows] for side in (True, False)}
+        return {side: [row for row in rows if row] for side, rows in sides.items()}
 
     def pairs(self) -> tuple[list[Pair], list[Pair]]:
         """The examples to learn from and those held out."""
@@ -271,10 +277,9 @@ class _Maker:
         return " ".join([UNKNOWN] * before + [text] + [UNKNOWN] * after)
 
     def _negative(self, key: int, apart: bool, draw: Random) -> str | None:
-        near = [image for image in self.distractors.get(key, ()) if (image in self.apart) == apart]
-        near = [image for image in near if image not in self.known.counts[key]]
+        near = self.distractors.get(key, {}).get(apart)
         if near and draw.random() < self.settings.hard:
-            return draw.choice(near)
+            return draw.choice(draw.choice(near))
         for _ in range(TRIES):
             image = draw.choice(self.sides[apart])
             if image not in self.known.counts[key]:

@@ -45,10 +45,7 @@ def plan(settings: SpritesSettings) -> Iterator[tuple[str, str, str]]:
 def draw(item: tuple[str, str, str], settings: SpritesSettings, seed: int, images: Path) -> Scene:
     """Sample and draw one scene of the plan, and write its picture."""
     image, split, verb = item
-    if verb:
-        scene = sample_situation(image, verb, split, settings, seed)
-    else:
-        scene = sample_scene(image, split, settings, seed)
+    scene = sample_situation(image, verb, split, settings, seed) if verb else sample_scene(image, split, settings, seed)
     with tables.replacing(images / f"{image}.png") as temporary:
         temporary.write_bytes(render(scene))
     return scene

@@ -99,6 +99,8 @@ class Draws:
 def careless(truth: Graph, image: str, settings: SpritesSettings, seed: int) -> tuple[Graph, Graph]:
     """A scene's graph from which annotations are missing, and the one in which some are wrong as well."""
     draws = Draws(image, seed)
+    first = {node.name: key for key, node in reversed(truth.nodes.items())}
+    others = {key for key, node in truth.nodes.items() if first[node.name] != key}
     nodes = {
         key: replace(
             node,
@@ -110,7 +112,9 @@ def careless(truth: Graph, image: str, settings: SpritesSettings, seed: int) -> 
             ),
         )
         for key, node in truth.nodes.items()
-        if not draws.happens(settings.missing_object, "missing object", key)
+        if not draws.happens(
+            settings.missing_another if key in others else settings.missing_object, "missing object", key
+        )
     }
     edges = [
         replace(edge, name=_relation_name(edge, settings, draws))
