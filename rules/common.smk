@@ -43,7 +43,8 @@ STAGE = " --config {params.config:q}" + SEED
 # Jobs run this interpreter and this package, also when the workflow runs in another folder.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 shell.prefix(
-    f"set -euo pipefail; export PYTHONPATH='{PROJECT / 'workflow'}' PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE; "
+    f"set -euo pipefail; export PROJECT='{PROJECT}' PYTHONPATH='{PROJECT / 'workflow'}' PYTHONNOUSERSITE=1"
+    " OMP_WAIT_POLICY=PASSIVE; "
 )
 
 

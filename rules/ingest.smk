@@ -17,12 +17,11 @@ for row in read_sources(PROJECT / "config/sources.tsv"):
             runtime=minutes(600),
         params:
             row=[row.name, row.file],
-            folder=f"resources/{row.name}",
             sha256=row.sha256,
             code=stage_code("download"),
         shell:
-            "python -m compvqa download {params.row} --folder {params.folder} --sources {PROJECT:q}/config/sources.tsv"
-            " --lock {PROJECT:q}/config/sources.lock.tsv" + LOG
+            "python -m compvqa download {params.row} --folder $(dirname {output.record}) --sources $PROJECT/config/sources.tsv"
+            " --lock $PROJECT/config/sources.lock.tsv" + LOG
 
 
 rule sprites:

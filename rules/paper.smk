@@ -61,7 +61,7 @@ rule table:
         splits=SPLITS.digest(*CONFIG.splits.names),
         code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
     shell:
-        "python -m compvqa table {PAPER.folder:q}/{wildcards.table}.yaml --splits {SPLITS.folder:q} {params.inputs}"
+        "python -m compvqa table $PROJECT/config/paper/{wildcards.table}.yaml --splits $PROJECT/config/splits {params.inputs}"
         f" --out {T}/paper/{{wildcards.table}}{LOG}"
 
 
@@ -91,7 +91,7 @@ rule figure:
         definition=lambda wildcards: definition(wildcards.figure),
         code=lambda wildcards: stage_code("figure", make=PAPER.load(wildcards.figure)["make"]),
     shell:
-        "python -m compvqa figure {PAPER.folder:q}/{wildcards.figure}.yaml {params.inputs}"
+        "python -m compvqa figure $PROJECT/config/paper/{wildcards.figure}.yaml {params.inputs}"
         f" --out {T}/paper/{{wildcards.figure}}{LOG}"
 
 
@@ -157,5 +157,5 @@ rule index:
         look=[LOOK, files_digest(CAPTIONS)],
         code=stage_code("index"),
     shell:
-        f"python -m compvqa index {{output.page}} --folder {T}/paper --definitions {{PAPER.folder:q}}"
-        " {params.show} --captions {CAPTIONS:q} --title {params.title:q} --page {input.page}" + LOG
+        f"python -m compvqa index {{output.page}} --folder {T}/paper --definitions $PROJECT/config/paper"
+        " {params.show} --captions $PROJECT/workflow/report --title {params.title:q} --page {input.page}" + LOG

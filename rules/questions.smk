@@ -26,7 +26,7 @@ rule questions:
         templates=TEMPLATES.digest(),
     shell:
         "python -m compvqa questions --seeds {input.seeds} --related {input.related} --presence {input.presence}"
-        f" --scenes {T}/scenes --lexicon {{input.lexicon}} --templates {{TEMPLATES.folder:q}}"
+        f" --scenes {T}/scenes --lexicon {{input.lexicon}} --templates $PROJECT/config/templates/covr"
         f" --testbed {CONFIG.testbed} --questions {{output.questions}} --dropped {{output.dropped}}{STAGE}"
 
 

@@ -12,7 +12,7 @@ RUNS = [
     for model in CONFIG.models.trained
     for split in ("iid", *CONFIG.models.splits)
     for variant in (("iid", "text") if split == "iid" else ("comp", "size"))
-    for seed in CONFIG.models.seeds
+    for seed in (split != "iid" and CONFIG.models.split_seeds or CONFIG.models.seeds)
 ]
 BASELINES = [f"{model}.iid.iid.{CONFIG.seed}" for model in CONFIG.models.baselines]
 
@@ -67,7 +67,7 @@ rule train:
         scenes=f"{T}/scenes/scenes.parquet",
         regions=rules.features.output.regions,
         features=rules.features.output.features,
-        start=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors",
+        start=f"{T}/pretrained/{{model}}.{CONFIG.models.pretraining_seed}/model.safetensors",
     output:
         weights=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.safetensors",
         model=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.json",

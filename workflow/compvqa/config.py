@@ -16,6 +16,7 @@ from compvqa.balance import BalanceSettings
 from compvqa.errors import InputError
 from compvqa.evaluation.analyses.validity import ValiditySettings
 from compvqa.evaluation.scores import ScoreSettings
+from compvqa.features.settings import FeatureSettings
 from compvqa.filters.images import PresenceSettings
 from compvqa.filters.words import OverlapSettings
 from compvqa.graphs.backend import CandidateSettings
@@ -66,6 +67,8 @@ class ModelsSection(Settings):
     trained: tuple[str, ...] = Field((), description="files of config/models, without .yaml")
     seeds: tuple[int, ...] = Field((1, 2), description="a run of each model for each of these")
     splits: tuple[str, ...] = Field((), description="splits that models are trained on, besides iid")
+    split_seeds: tuple[int, ...] = Field((), description="seeds of the runs on these splits; empty: as seeds")
+    pretraining_seed: int = Field(1, description="all runs of a model start from one pretraining, with this seed")
     gpus: int = Field(0, ge=0, le=1, description="GPUs that a training job asks for")
     cpus: int = Field(1, ge=1, description="cores that a training job asks for")
 
@@ -97,7 +100,7 @@ class Config(Settings):
     questions: QuestionsSettings = QuestionsSettings()
     balance: BalanceSettings = BalanceSettings()
     splits: SplitsSection = SplitsSection()
-    features: dict = Field(default_factory=dict, description="as compvqa.features.extract.FeatureSettings")
+    features: FeatureSettings = FeatureSettings()
     models: ModelsSection = ModelsSection()
     scores: ScoreSettings = ScoreSettings()
     validity: ValiditySettings = ValiditySettings()

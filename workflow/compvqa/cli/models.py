@@ -38,7 +38,8 @@ def features(
     code: Code = None,
 ) -> None:
     """Place regions on pictures and turn each into a vector."""
-    from compvqa.features.extract import FeatureSettings, extract
+    from compvqa.features.extract import extract
+    from compvqa.features.settings import FeatureSettings
 
     frame = Frame("features", config, seed, code)
     settings = frame.settings(FeatureSettings)

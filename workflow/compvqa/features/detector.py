@@ -8,22 +8,12 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
-from pydantic import Field
 
+from compvqa.features.settings import DetectorSettings
 from compvqa.features.store import MOST_REGIONS
 from compvqa.seeds import generator
-from compvqa.settings import Settings
 
 SMALLEST = 4.0  # pixels
-
-
-class DetectorSettings(Settings):
-    """How far the boxes of the detector stand-in are from the truth."""
-
-    jitter: float = Field(0.05, ge=0, lt=0.5, description="spread of each edge, as a share of the box's side")
-    missed: float = Field(0.02, ge=0, le=1, description="share of objects that get no box")
-    background: int = Field(1, ge=0, description="boxes at random places, per image")
-    partial: float = Field(0.1, ge=0, le=1, description="share of objects that get a second box, of a part of them")
 
 
 def detect(

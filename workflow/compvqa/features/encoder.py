@@ -13,34 +13,17 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image
-from pydantic import Field
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
 from compvqa import tables
+from compvqa.features.settings import EncoderSettings
 from compvqa.progress import track
 from compvqa.seeds import stable_hash
-from compvqa.settings import Settings
 
 SHAPE = 4  # numbers that tell a region's place and shape to the encoder
-
-
-class EncoderSettings(Settings):
-    """The region encoder and its training."""
-
-    dimension: int = Field(48, ge=8, le=2048, description="length of the vector of what is seen")
-    pixels: int = Field(32, ge=16, le=224, description="side of the square that each region is scaled to")
-    margin: float = Field(0.05, ge=0, le=1, description="share of its sides that is added around a region")
-    channels: tuple[int, int, int] = Field((16, 32, 48), description="channels of the three convolutions")
-    steps: int = Field(900, ge=1, description="training steps")
-    batch_size: int = Field(64, ge=1, description="regions a step")
-    learning_rate: float = Field(3e-3, gt=0, description="peak of the one-cycle schedule of AdamW")
-    weight_decay: float = Field(0.01, ge=0, description="of AdamW")
-    label_smoothing: float = Field(0.05, ge=0, lt=1, description="for annotated names, which are sometimes wrong")
-    dropout: float = Field(0.2, ge=0, lt=1, description="on the feature vector before the training heads")
-    threads: int = Field(1, ge=1, description="of torch; other numbers give other bytes")
 
 
 @dataclass(frozen=True)
@@ -124,7 +107,7 @@ def crop(path: Path, boxes: np.ndarray, settings: EncoderSettings) -> np.ndarray
 
 
 def shapes(boxes: np.ndarray, size: tuple[float, float]) -> np.ndarray:
-    """Width, height, aspect and lower edge of ``boxes`` [k, 4] in an image of ``size``; float32 [k, 4], about -1 to 1."""
+    """Width, height, aspect and lower edge of ``boxes`` [k, 4] in an image of ``size``: float32 [k, 4], -1 to 1."""
     width, height = boxes[:, 2] / size[0], boxes[:, 3] / size[1]
     bottom = (boxes[:, 1] + boxes[:, 3]) / size[1]
     shape = np.stack([2 * width - 1, 2 * height - 1, np.log(width / height).clip(-2, 2) / 2, 2 * bottom - 1], axis=1)

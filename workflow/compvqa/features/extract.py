@@ -6,26 +6,18 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from pydantic import Field
 
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features import encoder as encoding
-from compvqa.features.detector import DetectorSettings, detect
-from compvqa.features.encoder import EncoderSettings, Labels, Vocabulary
+from compvqa.features.detector import detect
+from compvqa.features.encoder import Labels, Vocabulary
+from compvqa.features.settings import FeatureSettings
 from compvqa.features.store import ImageRegions, write
 from compvqa.progress import track
 from compvqa.scenes.tables import ATTRIBUTES, OBJECTS, SCENES
-from compvqa.settings import Settings
 
 MATCH = 0.5  # least intersection over union of a region and an annotated box that it is of
-
-
-class FeatureSettings(Settings):
-    """Where regions are and how they become vectors."""
-
-    detector: DetectorSettings = Field(DetectorSettings(), description="boxes of the detector stand-in")
-    encoder: EncoderSettings = Field(EncoderSettings(), description="the region encoder and its training")
 
 
 def extract(

@@ -18,7 +18,6 @@ from compvqa.features.store import GEOMETRY
 from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.settings import Settings
 
-
 ANCHOR = 3.0  # how far names outweigh places at first
 WAVES = (1, 2, 4)  # half periods of the sines that tell a region's place
 

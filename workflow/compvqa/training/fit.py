@@ -64,10 +64,10 @@ def fit(
 ) -> dict[str, float]:
     """Train ``model`` on ``train`` and leave it with the weights that were best on ``dev``.
 
-    Writes ``out/model.safetensors`` and ``out/history.csv``; while it runs, checkpoints in a folder of ``out`` named by
-    a hash of ``recipe`` (all that decides the run), from the last of which it goes on if it was stopped. ``right`` tells
-    from scores and labels which examples are right (default: the best class is the label). Gives the steps done and
-    the best accuracy on ``dev``.
+    Writes ``out/model.safetensors`` and ``out/history.csv``; while it runs, checkpoints in a folder of ``out`` named
+    by a hash of ``recipe`` (all that decides the run), from the last of which it goes on if it was stopped.
+    ``right`` tells from scores and labels which examples are right (default: the best class is the label). Gives
+    the steps done and the best accuracy on ``dev``.
     """
     checkpoints = out / f"checkpoints-{stable_hash(*map(str, recipe), seed) & 0xFFFFFFFFFFFF:012x}"
     steps = _steps(len(train), settings)

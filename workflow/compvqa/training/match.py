@@ -95,8 +95,9 @@ def pretrain(
 
     Positives are occurrences in train scenes, negatives the candidates of their subgraph (one node differs) and
     scenes without it, both only of scenes with boxes: one without tells a single event, and absence there means
-    little. ``scenes`` is the scenes table, that of the objects beside it. Where ``encoder`` names the words of feature columns, these start
-    from the words' embeddings (the detector's tags as anchors, as in Oscar, Li et al., 2020). The counts tell accuracy on held-out train images, by kind.
+    little. ``scenes`` is the scenes table, that of the objects beside it. Where ``encoder`` names the words of feature
+    columns, these start from the words' embeddings (the detector's tags as anchors, as in Oscar, Li et al., 2020).
+    The counts tell accuracy on held-out train images, by kind.
     """
     number = prepare(settings.optimisation, seed, "pretrain", model)
     store = RegionStore(regions, features, settings.most_regions)
@@ -155,8 +156,8 @@ def _examples(
 
 
 def right(scores: np.ndarray, labels: np.ndarray, counts: int) -> np.ndarray:
-    """Which examples are right, by their ``scores`` [n, classes], of which the first ``counts`` are numbers of instances:
-    whether there is any, or the masked name itself."""
+    """Which examples are right, by their ``scores`` [n, classes], of which the first ``counts`` are numbers of
+    instances: whether there is any, or the masked name itself."""
     present = (scores[:, :counts].argmax(axis=1) > 0) == (labels > 0)
     named = scores[:, counts:].argmax(axis=1) + counts == labels if scores.shape[1] > counts else present
     return np.where(labels < counts, present & (labels >= 0), named)
@@ -231,13 +232,15 @@ class _Maker:
         self.distractors = {key: self._usable(key, found) for key, found in distractors.items() if key in known.counts}
 
     def _usable(self, key: int, found: dict[str, set[str]]) -> dict[bool, list[list[str]]]:
-        """The images to draw negatives of a subgraph from, on each side, one list for each kind of node that differs."""
+        """The images to draw negatives of a subgraph from, on each side, a list for each kind of node that differs."""
         kinds: dict[str, set[str]] = defaultdict(set)
         for node, scenes in found.items():
             images = {self.known.image_of[scene] for scene in scenes if scene in self.known.image_of}
             kinds[node.rpartition("_")[2]] |= (images & self.known.dense) - self.known.counts[key].keys()
         rows = [sorted(kinds[kind]) for kind in sorted(kinds)]
-        sides = {side: [[image for image in row if (image in self.apart) == side] for row in rows] for side in (True, False)}
+        sides = {
+            side: [[image for image in row if (image in self.apart) == side] for row in rows] for side in (True, False)
+        }
         return {side: [row for row in rows if row] for side, rows in sides.items()}
 
     def pairs(self) -> tuple[list[Pair], list[Pair]]:

@@ -1,0 +1,37 @@
+"""The settings of region features; apart, so that the config needs no torch."""
+
+from pydantic import Field
+
+from compvqa.settings import Settings
+
+
+class DetectorSettings(Settings):
+    """How far the boxes of the detector stand-in are from the truth."""
+
+    jitter: float = Field(0.05, ge=0, lt=0.5, description="spread of each edge, as a share of the box's side")
+    missed: float = Field(0.02, ge=0, le=1, description="share of objects that get no box")
+    background: int = Field(1, ge=0, description="boxes at random places, per image")
+    partial: float = Field(0.1, ge=0, le=1, description="share of objects that get a second box, of a part of them")
+
+
+class EncoderSettings(Settings):
+    """The region encoder and its training."""
+
+    dimension: int = Field(48, ge=8, le=2048, description="length of the vector of what is seen")
+    pixels: int = Field(32, ge=16, le=224, description="side of the square that each region is scaled to")
+    margin: float = Field(0.05, ge=0, le=1, description="share of its sides that is added around a region")
+    channels: tuple[int, int, int] = Field((16, 32, 48), description="channels of the three convolutions")
+    steps: int = Field(900, ge=1, description="training steps")
+    batch_size: int = Field(64, ge=1, description="regions a step")
+    learning_rate: float = Field(3e-3, gt=0, description="peak of the one-cycle schedule of AdamW")
+    weight_decay: float = Field(0.01, ge=0, description="of AdamW")
+    label_smoothing: float = Field(0.05, ge=0, lt=1, description="for annotated names, which are sometimes wrong")
+    dropout: float = Field(0.2, ge=0, lt=1, description="on the feature vector before the training heads")
+    threads: int = Field(1, ge=1, description="of torch; other numbers give other bytes")
+
+
+class FeatureSettings(Settings):
+    """Where regions are and how they become vectors."""
+
+    detector: DetectorSettings = Field(DetectorSettings(), description="boxes of the detector stand-in")
+    encoder: EncoderSettings = Field(EncoderSettings(), description="the region encoder and its training")
