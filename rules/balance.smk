@@ -19,4 +19,4 @@ rule balance:
         seed=CONFIG.seed,
         code=stage_code("balance"),
     shell:
-        "python -m compvqa balance {output.dataset} --questions {input.questions}" + STAGE
+        "python -m compvqa balance {output.dataset} --questions {input.questions}" f"{STAGE}"

@@ -1,5 +1,4 @@
 # Takes the config; gives CONFIG (checked), T (the results' folder), and what every rule's params are made of.
-import os
 import re
 import sys
 from pathlib import Path
@@ -37,14 +36,14 @@ SPRITES = str(CONFIG.world)
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown).
 LOG = " --code {params.code} 2>&1 | tee {log}"
-SEED = " --seed {params.seed}" + LOG
-STAGE = " --config {params.config:q}" + SEED
+SEED = f" --seed {{params.seed}}{LOG}"
+STAGE = f" --config {{params.config:q}}{SEED}"
 
 # Jobs run this interpreter and this package, also when the workflow runs in another folder.
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 shell.prefix(
-    f"set -euo pipefail; export PROJECT='{PROJECT}' PYTHONPATH='{PROJECT / 'workflow'}' PYTHONNOUSERSITE=1"
-    " OMP_WAIT_POLICY=PASSIVE; "
+    "set -euo pipefail; "
+    f"export PATH='{Path(sys.executable).parent}':\"$PATH\" PROJECT='{PROJECT}' PYTHONPATH='{PROJECT / 'workflow'}' "
+    "PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE; "
 )
 
 

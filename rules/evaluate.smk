@@ -26,7 +26,8 @@ rule scores:
         splits=lambda wildcards, input: repeated("--splits", input.splits),
     shell:
         "python -m compvqa scores {output.scores} --generalization {output.generalization} {params.predictions}"
-        " --dataset {input.dataset} {params.splits}" + STAGE
+        " --dataset {input.dataset} {params.splits}"
+        f"{STAGE}"
 
 
 rule statistics:
@@ -47,7 +48,7 @@ rule statistics:
     params:
         code=stage_code("statistics"),
     shell:
-        "python -m compvqa statistics {output.statistics} --dataset {input.dataset}" + LOG
+        "python -m compvqa statistics {output.statistics} --dataset {input.dataset}" f"{LOG}"
 
 
 rule validity:

@@ -44,4 +44,4 @@ rule presence:
         seed=CONFIG.seed,
         code=stage_code("presence", method=CONFIG.presence.method),
     shell:
-        "python -m compvqa presence {output.presence} --seeds {input.seeds} --candidates {input.candidates}" + STAGE
+        "python -m compvqa presence {output.presence} --seeds {input.seeds} --candidates {input.candidates}" f"{STAGE}"

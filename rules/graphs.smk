@@ -75,4 +75,5 @@ rule related:
         code=stage_code("related"),
     shell:
         "python -m compvqa related --seeds {input.seeds} --candidates {input.candidates}"
-        " --presence {input.presence} --related {output.related}" + STAGE
+        " --presence {input.presence} --related {output.related}"
+        f"{STAGE}"

@@ -3,7 +3,7 @@ for row in read_sources(PROJECT / "config/sources.tsv"):
 
     rule:
         name:
-            "download_" + re.sub(r"\W", "_", f"{row.name}_{row.file}")
+            re.sub(r"\W", "_", f"download_{row.name}_{row.file}")
         output:
             files=expand(f"resources/{row.name}/{{file}}", file=row.files()),
             record=f"resources/{row.name}/{row.file}.prov.json",
@@ -21,7 +21,8 @@ for row in read_sources(PROJECT / "config/sources.tsv"):
             code=stage_code("download"),
         shell:
             "python -m compvqa download {params.row} --folder $(dirname {output.record}) --sources $PROJECT/config/sources.tsv"
-            " --lock $PROJECT/config/sources.lock.tsv" + LOG
+            " --lock $PROJECT/config/sources.lock.tsv"
+            f"{LOG}"
 
 
 rule sprites:
@@ -69,7 +70,7 @@ rule lexicon:
         source=CONFIG.lexicon.option(),
         code=stage_code("lexicon"),
     shell:
-        "python -m compvqa lexicon {output.lexicon} {params.source}" + LOG
+        "python -m compvqa lexicon {output.lexicon} {params.source}" f"{LOG}"
 
 
 rule ingest:

@@ -158,4 +158,5 @@ rule index:
         code=stage_code("index"),
     shell:
         f"python -m compvqa index {{output.page}} --folder {T}/paper --definitions $PROJECT/config/paper"
-        " {params.show} --captions $PROJECT/workflow/report --title {params.title:q} --page {input.page}" + LOG
+        " {params.show} --captions $PROJECT/workflow/report --title {params.title:q} --page {input.page}"
+        f"{LOG}"

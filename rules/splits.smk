@@ -22,4 +22,5 @@ rule split:
         code=stage_code("split"),
     shell:
         "python -m compvqa split {output.split} --dataset {input.dataset} --scenes {input.scenes}"
-        " --lexicon {input.lexicon}" + STAGE
+        " --lexicon {input.lexicon}"
+        f"{STAGE}"

@@ -156,4 +156,5 @@ rule baseline:
     shell:
         "python -m compvqa baseline {output.predictions} --model {wildcards.model}"
         " --run {wildcards.model}.iid.iid.{wildcards.run_seed} --dataset {input.dataset} --split {input.split}"
-        " --train-part train --part dev --part test" + SEED
+        " --train-part train --part dev --part test"
+        f"{SEED}"
