@@ -18,7 +18,7 @@ from compvqa.features.store import GEOMETRY
 from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.settings import Settings
 
-ANCHOR = 3.0  # how far names outweigh places at first
+ANCHOR = 4.5  # how far names outweigh places at first
 WAVES = (1, 2, 4)  # half periods of the sines that tell a region's place
 
 
@@ -26,11 +26,11 @@ class ModelSettings(Settings):
     """The size of VisualBERT and of the layers over the images."""
 
     hidden_size: int = Field(64, ge=8, description="width of all layers")
-    layers: int = Field(2, ge=1, description="layers of the backbone, over words and regions")
+    layers: int = Field(3, ge=1, description="layers of the backbone, over words and regions")
     heads: int = Field(4, ge=1, description="attention heads, in the backbone and over the images")
     image_layers: int = Field(2, ge=1, description="transformer layers over the images (paper: 2)")
     dropout: float = Field(0.0, ge=0, lt=1, description="in all layers")
-    initializer_range: float = Field(0.12, gt=0, description="spread of the first weights (0.02 needs far longer)")
+    initializer_range: float = Field(0.08, gt=0, description="spread of the first weights (0.02 needs far longer)")
     longest: int = Field(64, ge=8, description="most tokens of a text")
     images: Literal["seen", "zeroed"] = Field("seen", description="zeroed: the text-only baseline VBText")
 
@@ -43,11 +43,12 @@ class VisualBertBackbone(nn.Module):
     def __init__(self, settings: ModelSettings, vocab_size: int, feature_dim: int):
         super().__init__()
         self.hidden_size = settings.hidden_size
+        self.place_size = GEOMETRY * (1 + 2 * len(WAVES))
         self.bert = VisualBertModel(
             VisualBertConfig(
                 vocab_size=vocab_size,
                 hidden_size=settings.hidden_size,
-                visual_embedding_dim=feature_dim + GEOMETRY * (1 + 2 * len(WAVES)),
+                visual_embedding_dim=feature_dim + self.place_size,
                 num_hidden_layers=settings.layers,
                 num_attention_heads=settings.heads,
                 intermediate_size=2 * settings.hidden_size,
@@ -66,10 +67,12 @@ class VisualBertBackbone(nn.Module):
         parts = self.bert.embeddings
         words, projection = parts.word_embeddings.weight, parts.visual_projection.weight
         words.mul_(ANCHOR)
+        projection[:, : -self.place_size].mul_(0.3)
+        projection[:, -self.place_size :].mul_(0.5)
+        parts.position_embeddings.weight.copy_(0.2 * 2**0.5 * positions(*parts.position_embeddings.weight.shape))
         for column, tokens in columns.items():
             projection[:, column] = words[list(tokens)].mean(dim=0)
         for place in (
-            parts.position_embeddings,
             parts.token_type_embeddings,
             parts.visual_token_type_embeddings,
             parts.visual_position_embeddings,
@@ -77,7 +80,7 @@ class VisualBertBackbone(nn.Module):
             place.weight.div_(2)
         for layer in self.bert.encoder.layer[:2]:
             layer.attention.self.key.weight.copy_(layer.attention.self.query.weight)
-        self.bert.encoder.layer[0].attention.self.query.weight.mul_(2)
+        self.bert.encoder.layer[0].attention.self.query.weight.mul_(4)
 
     def forward(
         self,
@@ -99,6 +102,13 @@ class VisualBertBackbone(nn.Module):
         for layer in layers:
             hidden = _layer(layer, hidden, hidden, mask)
         return self.bert.pooler(_layer(last, hidden[:, :1], hidden, mask))
+
+
+def positions(n: int, width: int) -> torch.Tensor:
+    """Sines and cosines of the positions 0 … n - 1 [n, width] (width even): near ones look alike, wherever they are."""
+    rates = 100 ** (-torch.arange(width // 2) / (width // 2))
+    angles = torch.arange(n)[:, None] * rates
+    return torch.cat([angles.sin(), angles.cos()], dim=1)
 
 
 def waves(numbers: torch.Tensor) -> list[torch.Tensor]:

@@ -32,11 +32,13 @@ class OptimisationSettings(Settings):
     batch_size: int = Field(32, ge=1, description="examples a step")
     learning_rate: float = Field(1e-3, gt=0, description="peak")
     warmup: float = Field(0.1, ge=0, lt=1, description="share of the steps before the peak")
+    decay: float = Field(0.9, ge=0, le=1, description="share of the steps, at the end, over which it falls to zero")
     weight_decay: float = Field(0.01, ge=0, description="of AdamW")
-    beta2: float = Field(0.98, gt=0, lt=1, description="of AdamW")
+    beta2: float = Field(0.999, gt=0, lt=1, description="of AdamW")
     clip: float = Field(1.0, gt=0, description="largest norm of a gradient")
     evaluations: int = Field(8, ge=1, description="times that the held-out examples are looked at, evenly spread")
     patience: int = Field(3, ge=0, description="stop after so many looks without a better accuracy; 0: never")
+    keep: Literal["best", "last"] = Field("best", description="weights to keep: best on held-out examples, or the last")
     precision: Literal["auto", "float32", "bfloat16"] = Field("auto", description="auto: bfloat16 where a GPU is")
     workers: int = Field(0, ge=0, description="processes that load data")
     threads: int = Field(1, ge=1, description="of torch on the processor; other numbers give other bytes")
@@ -62,7 +64,7 @@ def fit(
     recipe: Sequence[object],
     right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> dict[str, float]:
-    """Train ``model`` on ``train`` and leave it with the weights that were best on ``dev``.
+    """Train ``model`` on ``train`` and leave it with the weights that were best on ``dev`` (or the last).
 
     Writes ``out/model.safetensors`` and ``out/history.csv``; while it runs, checkpoints in a folder of ``out`` named
     by a hash of ``recipe`` (all that decides the run), from the last of which it goes on if it was stopped.
@@ -109,7 +111,8 @@ def _arguments(
         per_device_train_batch_size=settings.batch_size,
         per_device_eval_batch_size=4 * settings.batch_size,
         learning_rate=settings.learning_rate,
-        lr_scheduler_type="linear",
+        lr_scheduler_type="warmup_stable_decay",
+        lr_scheduler_kwargs={"num_decay_steps": round(settings.decay * steps), "decay_type": "linear"},
         warmup_steps=round(settings.warmup * steps),
         optim="adamw_torch_fused",
         weight_decay=settings.weight_decay,
@@ -121,7 +124,7 @@ def _arguments(
         save_steps=every,
         save_total_limit=1,
         logging_steps=every,
-        load_best_model_at_end=True,
+        load_best_model_at_end=settings.keep == "best",
         metric_for_best_model="accuracy",
         restore_callback_states_from_checkpoint=True,
         seed=seed,

@@ -45,11 +45,15 @@ class MatchSettings(Settings):
     """The examples of pretraining and the training on them."""
 
     optimisation: OptimisationSettings = Field(
-        OptimisationSettings(epochs=20, most_steps=2400, batch_size=64, evaluations=8, patience=0),
-        description="steps and learning rate",
+        OptimisationSettings(epochs=99, most_steps=1500, batch_size=64, evaluations=4, patience=0, decay=0.4, keep="last"),
+        description="steps and learning rate on all subgraphs, after the objects",
+    )
+    first: OptimisationSettings = Field(
+        OptimisationSettings(epochs=99, most_steps=1500, batch_size=64, evaluations=2, patience=0, decay=0.4, keep="last"),
+        description="steps and learning rate on single objects, whose names and attributes are learnt first",
     )
     most_count: int = Field(4, ge=1, description="tell 0, 1, … up to so many or more instances; 1: only whether any")
-    largest: int = Field(5, ge=1, description="nodes of a subgraph, at most; 3: one relation")
+    largest: int = Field(3, ge=1, description="nodes of a subgraph, at most; 3: one relation")
     most_attributes: int = Field(2, ge=0, description="attributes of a subgraph, at most")
     most_per_kind: int = Field(
         20_000, ge=1, description="positive examples of objects, of attributes and of relations, at most"
@@ -57,7 +61,7 @@ class MatchSettings(Settings):
     rounds: int = Field(2, ge=1, description="times that each positive example is used, each time with other negatives")
     hard: float = Field(0.8, ge=0, le=1, description="share of negatives that differ in one node, where there are any")
     plural: float = Field(0.4, ge=0, le=1, description="share of texts in the plural")
-    masked: float = Field(0.5, ge=0, le=1, description="masked-word examples for each positive example")
+    masked: float = Field(0.0, ge=0, le=1, description="masked-word examples for each positive example")
     filler: int = Field(
         5, ge=0, description="unknown words before a text, at most: where the words of questions start from"
     )
@@ -109,6 +113,17 @@ def pretrain(
     made = plugin(model).build_match(model_settings, tokenizer.get_vocab_size(), len(classes), store.dimension)
     if encoder is not None:
         made.backbone.anchor(_columns(read_vocabulary(encoder).words, tokenizer))
+    objects = [[pair for pair in pairs if pair.kind in KINDS[:2]] for pairs in (learnt, held_out)]
+    fit(
+        made,
+        *(_examples(pairs, classes, tokenizer, store, model_settings.longest) for pairs in objects),
+        out / "objects",
+        settings.first,
+        number,
+        f"pretrain {model} on objects",
+        [model, model_settings.model_dump_json(), settings.model_dump_json(), *objects[0], tables.recipe_of(regions)],
+        right=lambda scores, labels: right(scores, labels, settings.most_count + 1),
+    )
     done = fit(
         made,
         _examples(learnt, classes, tokenizer, store, model_settings.longest),
