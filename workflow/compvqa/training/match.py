@@ -8,12 +8,14 @@ some of them are held out to choose the weights.
 
 from __future__ import annotations
 
+import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -41,16 +43,32 @@ NOT_NEGATIVE = ("pos", "no_mult")  # keys of candidates that contain the subgrap
 TRIES = 20
 
 
+class MatchOptimisation(OptimisationSettings):
+    """As for questions, with what suits pretraining: no weights are chosen, since what is held out is easier."""
+
+    epochs: float = Field(99, gt=0, description="passes over the examples")
+    most_steps: int = Field(3000, ge=0, description="end after so many steps; 0: no such end")
+    batch_size: int = Field(64, ge=1, description="examples a step")
+    evaluations: int = Field(4, ge=1, description="times that the held-out examples are looked at, in each phase")
+    patience: int = Field(0, ge=0, description="stop after so many looks without a better accuracy; 0: never")
+    decay: float = Field(0.4, ge=0, le=1, description="share of the steps, at a phase's end, over which the rate falls")
+    keep: Literal["best", "last"] = Field("last", description="weights to keep: best on held-out examples, or the last")
+
+    def part(self, share: float) -> MatchOptimisation:
+        """These settings for a phase of that ``share`` of the steps."""
+        steps = max(1, round(share * self.most_steps)) if self.most_steps else 0
+        return self.model_copy(update={"epochs": share * self.epochs, "most_steps": steps})
+
+
 class MatchSettings(Settings):
     """The examples of pretraining and the training on them."""
 
-    optimisation: OptimisationSettings = Field(
-        OptimisationSettings(epochs=99, most_steps=1500, batch_size=64, evaluations=4, patience=0, decay=0.4, keep="last"),
-        description="steps and learning rate on all subgraphs, after the objects",
-    )
-    first: OptimisationSettings = Field(
-        OptimisationSettings(epochs=99, most_steps=1500, batch_size=64, evaluations=2, patience=0, decay=0.4, keep="last"),
-        description="steps and learning rate on single objects, whose names and attributes are learnt first",
+    optimisation: MatchOptimisation = Field(MatchOptimisation(), description="steps and learning rate")
+    objects_first: float = Field(
+        0.5,
+        gt=0,
+        lt=1,
+        description="share of the steps that sees single objects alone: names and attributes come first",
     )
     most_count: int = Field(4, ge=1, description="tell 0, 1, … up to so many or more instances; 1: only whether any")
     largest: int = Field(3, ge=1, description="nodes of a subgraph, at most; 3: one relation")
@@ -114,33 +132,20 @@ def pretrain(
     if encoder is not None:
         made.backbone.anchor(_columns(read_vocabulary(encoder).words, tokenizer))
     objects = [[pair for pair in pairs if pair.kind in KINDS[:2]] for pairs in (learnt, held_out)]
-    fit(
-        made,
-        *(_examples(pairs, classes, tokenizer, store, model_settings.longest) for pairs in objects),
-        out / "objects",
-        settings.first,
-        number,
-        f"pretrain {model} on objects",
-        [model, model_settings.model_dump_json(), settings.model_dump_json(), *objects[0], tables.recipe_of(regions)],
-        right=lambda scores, labels: right(scores, labels, settings.most_count + 1),
-    )
-    done = fit(
-        made,
-        _examples(learnt, classes, tokenizer, store, model_settings.longest),
-        _examples(held_out, classes, tokenizer, store, model_settings.longest),
-        out,
-        settings.optimisation,
-        number,
-        f"pretrain {model}",
-        [
-            model,
-            model_settings.model_dump_json(),
-            settings.model_dump_json(),
-            *learnt,
-            tables.recipe_of(regions),
-        ],
-        right=lambda scores, labels: right(scores, labels, settings.most_count + 1),
-    )
+    recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), tables.recipe_of(regions)]
+    phases = ((out / "objects", objects, settings.objects_first), (out, [learnt, held_out], 1 - settings.objects_first))
+    for folder, both, share in phases:
+        done = fit(
+            made,
+            *(_examples(pairs, classes, tokenizer, store, model_settings.longest) for pairs in both),
+            folder,
+            settings.optimisation.part(share),
+            number,
+            f"pretrain {model}",
+            [*recipe, *both[0]],
+            right=lambda scores, labels: right(scores, labels, settings.most_count + 1),
+        )
+    shutil.rmtree(out / "objects")
     described = {
         "model": model,
         "settings": model_settings.model_dump(),

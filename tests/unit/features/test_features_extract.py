@@ -1,0 +1,44 @@
+"""The detector stand-in and the overlap of boxes, against slow and obvious versions."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compvqa.features.detector import detect
+from compvqa.features.extract import intersection_over_union
+from compvqa.features.settings import DetectorSettings
+
+SIZE = (100.0, 80.0)
+BOX = st.tuples(st.integers(0, 60), st.integers(0, 50), st.integers(5, 40), st.integers(5, 30))
+BOXES = st.lists(BOX, min_size=1, max_size=8).map(lambda rows: np.array(rows, np.float32))
+
+
+@settings(max_examples=40, deadline=None)
+@given(left=BOXES, right=BOXES)
+def test_overlap_counts_shared_pixels(left, right):
+    def pixels(box):
+        x, y, w, h = (int(n) for n in box)
+        return {(i, j) for i in range(x, x + w) for j in range(y, y + h)}
+
+    found = intersection_over_union(left, right)
+    for n, a in enumerate(left):
+        for m, b in enumerate(right):
+            expected = len(pixels(a) & pixels(b)) / len(pixels(a) | pixels(b))
+            assert abs(found[n, m] - expected) < 1e-5
+
+
+@settings(max_examples=40, deadline=None)
+@given(boxes=BOXES, seed=st.integers(0, 99))
+def test_detected_boxes_lie_in_the_image_and_depend_on_seed_and_image_only(boxes, seed):
+    found = detect("s:1", boxes, SIZE, DetectorSettings(), seed)
+    assert np.array_equal(found, detect("s:1", boxes, SIZE, DetectorSettings(), seed))
+    assert 1 <= len(found) <= 36
+    assert (found[:, :2] >= 0).all() and (found[:, 2:] > 0).all()
+    assert (found[:, 0] + found[:, 2] <= SIZE[0] + 1e-3).all()
+    assert (found[:, 1] + found[:, 3] <= SIZE[1] + 1e-3).all()
+
+
+def test_a_perfect_detector_finds_the_true_boxes():
+    boxes = np.array([[1, 2, 30, 40], [50, 10, 20, 20]], np.float32)
+    perfect = DetectorSettings(jitter=0, missed=0, background=0, partial=0)
+    assert np.array_equal(detect("s:1", boxes, SIZE, perfect, 0), boxes)

@@ -1,0 +1,86 @@
+"""The multi-image model: equal to transformers' VisualBERT, blind to padding, and blind as VBText."""
+
+import pytest
+import torch
+
+from compvqa.models import visualbert
+from compvqa.models.multi_image import load_backbone
+from compvqa.models.visualbert import ModelSettings, VisualBertBackbone, waves
+
+SMALL = {"hidden_size": 16, "layers": 2, "heads": 2}
+
+
+@pytest.fixture
+def batch():
+    torch.manual_seed(0)
+    question_of = torch.tensor([0, 0, 1, 1, 1])
+    words = (torch.arange(6) < torch.tensor([[6], [4]])).long()
+    regions = (torch.arange(4) < torch.tensor([[4], [2], [3], [1], [4]])).long()
+    return {
+        "input_ids": torch.randint(5, 30, (2, 6)) * words,
+        "attention_mask": words,
+        "features": torch.randn(5, 4, 7) * regions[..., None],
+        "geometry": torch.rand(5, 4, 5) * regions[..., None],
+        "region_mask": regions,
+        "question_of": question_of,
+    }
+
+
+def model(**more):
+    torch.manual_seed(1)
+    return visualbert.build(ModelSettings(**SMALL, **more), 30, 4, 7).eval()
+
+
+def test_the_backbone_computes_what_transformers_computes(batch):
+    torch.manual_seed(1)
+    backbone = VisualBertBackbone(ModelSettings(**SMALL), 30, 7).eval()
+    whose = batch["question_of"]
+    words, mask = batch["input_ids"][whose], batch["attention_mask"][whose]
+    own = backbone(words, mask, batch["features"], batch["geometry"], batch["region_mask"])
+    seen = torch.cat([batch["features"], batch["geometry"], *waves(batch["geometry"])], dim=2)
+    theirs = backbone.bert(
+        input_ids=words, attention_mask=mask, visual_embeds=seen, visual_attention_mask=batch["region_mask"]
+    )
+    assert torch.allclose(own, theirs.pooler_output, atol=1e-5)
+
+
+def test_padding_changes_nothing(batch):
+    made = model()
+    whole = made(**batch)["logits"]
+    alone = {name: value[2:] for name, value in batch.items() if name in ("features", "geometry", "region_mask")}
+    alone |= {name: batch[name][1:, :4] for name in ("input_ids", "attention_mask")}
+    alone["question_of"] = torch.zeros(3, dtype=torch.long)
+    assert torch.allclose(made(**alone)["logits"], whole[1:], atol=1e-5)
+
+
+def test_the_order_of_images_does_not_matter(batch):
+    made = model()
+    turned = dict(batch)
+    for name in ("features", "geometry", "region_mask"):
+        turned[name] = batch[name][[1, 0, 4, 3, 2]]
+    assert torch.allclose(made(**turned)["logits"], made(**batch)["logits"], atol=1e-5)
+
+
+def test_zeroed_images_are_not_seen(batch):
+    blind, seeing = model(images="zeroed"), model()
+    other = batch | {"features": batch["features"] + 1}
+    assert torch.equal(blind(**other)["logits"], blind(**batch)["logits"])
+    assert not torch.allclose(seeing(**other)["logits"], seeing(**batch)["logits"])
+
+
+def test_a_backbone_moves_to_another_vocabulary():
+    torch.manual_seed(2)
+    match = visualbert.build_match(ModelSettings(**SMALL), 20, 5, 7)
+    made = model()
+    load_backbone(made, match.state_dict(), {number: number % 20 for number in range(30)})
+    old = match.backbone.bert.embeddings.word_embeddings.weight
+    new = made.backbone.bert.embeddings.word_embeddings.weight
+    assert torch.equal(new[20:], old[:10]) and torch.equal(new[:20], old)
+
+
+def test_an_anchored_column_starts_from_its_words():
+    backbone = VisualBertBackbone(ModelSettings(**SMALL), 30, 7)
+    backbone.anchor({2: [9, 11]})
+    parts = backbone.bert.embeddings
+    expected = parts.word_embeddings.weight[[9, 11]].mean(dim=0)
+    assert torch.allclose(parts.visual_projection.weight[:, 2], expected)
