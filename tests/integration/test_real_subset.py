@@ -11,6 +11,8 @@ from compvqa.programs.operators import from_json
 from compvqa.scenes.graph import SceneStore
 from compvqa.splits.splitters import SPLITS
 from compvqa.tables import read
+
+pytestmark = pytest.mark.xdist_group("real")  # one process, so that the chain runs once
 from fixtures.project import copy_project
 
 
