@@ -11,9 +11,9 @@ from compvqa.programs.operators import from_json
 from compvqa.scenes.graph import SceneStore
 from compvqa.splits.splitters import SPLITS
 from compvqa.tables import read
+from fixtures.project import copy_project
 
 pytestmark = pytest.mark.xdist_group("real")  # one process, so that the chain runs once
-from fixtures.project import copy_project
 
 
 @pytest.fixture(scope="module")
