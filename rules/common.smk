@@ -28,7 +28,6 @@ try:
         definitions.digest(*names)
 except InputError as error:
     raise WorkflowError(str(error)) from None
-CAPTIONS = PROJECT / "workflow/report"
 LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 TEMPLATE_KINDS = sorted({TEMPLATES.load(path.stem)["kind"] for path in TEMPLATES.folder.glob("*.yaml")})
 T = f"results/{CONFIG.testbed}"

@@ -38,7 +38,7 @@ rule table:
     output:
         html=report(
             f"{T}/paper/{{table}}.html",
-            caption="../workflow/report/{table}.rst",
+            caption="../workflow/report/made.rst",
             category="Tables",
             labels=lambda wildcards: titles(wildcards.table),
         ),
@@ -57,6 +57,7 @@ rule table:
     params:
         inputs=lambda wildcards: given(wildcards.table),
         definition=lambda wildcards: definition(wildcards.table),
+        caption=lambda wildcards: PAPER.load(wildcards.table).get("caption", ""),
         look=LOOK,
         splits=SPLITS.digest(*CONFIG.splits.names),
         code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
@@ -71,7 +72,7 @@ rule figure:
     output:
         png=report(
             f"{T}/paper/{{figure}}.png",
-            caption="../workflow/report/{figure}.rst",
+            caption="../workflow/report/made.rst",
             category="Figures",
             labels=lambda wildcards: titles(wildcards.figure),
         ),
@@ -89,6 +90,7 @@ rule figure:
     params:
         inputs=lambda wildcards: given(wildcards.figure),
         definition=lambda wildcards: definition(wildcards.figure),
+        caption=lambda wildcards: PAPER.load(wildcards.figure).get("caption", ""),
         code=lambda wildcards: stage_code("figure", make=PAPER.load(wildcards.figure)["make"]),
     shell:
         "python -m compvqa figure $PROJECT/config/paper/{wildcards.figure}.yaml {params.inputs}"
@@ -154,9 +156,9 @@ rule index:
         show=repeated("--show", CONFIG.paper.show),
         title=CONFIG.paper.title,
         definitions=PAPER.digest(*CONFIG.paper.show),
-        look=[LOOK, files_digest(CAPTIONS)],
+        look=LOOK,
         code=stage_code("index"),
     shell:
         f"python -m compvqa index {{output.page}} --folder {T}/paper --definitions $PROJECT/config/paper"
-        " {params.show} --captions $PROJECT/workflow/report --title {params.title:q} --page {input.page}"
+        " {params.show} --title {params.title:q} --page {input.page}"
         f"{LOG}"

@@ -17,6 +17,7 @@ from compvqa.paper import figures, tables
 from compvqa.paper.explorer import index, pictures, questions
 from compvqa.paper.explorer.programs import lines
 from compvqa.paper.explorer.sample import sample
+from compvqa.paper.reference import load
 from compvqa.programs.operators import Row, from_json, show, to_json, walk
 from compvqa.scenes.graph import SceneStore
 from fixtures.paper_inputs import NASTY, NOUNS, program
@@ -169,8 +170,7 @@ def test_the_results_page_holds_what_was_made_and_links_to_its_files(world, tmp_
     figures.make(definitions[1], world.inputs, tmp_path / "figure5")
     (tmp_path / "sample_questions.html").write_text("<title>Sample &amp; more</title>")
     out = tmp_path / "index.html"
-    captions = PROJECT / "workflow" / "report"
-    counts = index.make(definitions, captions, tmp_path, out, "COVR", [tmp_path / "sample_questions.html"])
+    counts = index.make(definitions, tmp_path, out, "COVR", [tmp_path / "sample_questions.html"])
     assert counts == {"in": 3, "out": 2, "dropped: not made": 1}
     page = Page(out)
     links = {a["href"] for a in page.all("a") if not a["href"].startswith("#")}
@@ -185,6 +185,6 @@ def test_the_results_page_holds_what_was_made_and_links_to_its_files(world, tmp_
 
 def test_every_table_and_figure_has_a_short_caption_of_plain_sentences():
     for path in (PROJECT / "config" / "paper").glob("*.yaml"):
-        caption = index.caption(PROJECT / "workflow" / "report" / f"{path.stem}.rst")
+        caption = load(path).caption
         assert 40 < len(caption) < 420 and caption.endswith(".")
         assert not re.search(r"[*`_|]{2}|::|\\", caption)

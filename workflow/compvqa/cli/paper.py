@@ -79,7 +79,6 @@ def index(
     folder: Annotated[Path, typer.Option(help="Folder of the tables and figures.")],
     definitions: Annotated[Path, typer.Option(help="The folder config/paper.")],
     show: Annotated[list[str], typer.Option(help="A table or figure, in the page's order; repeat for more.")],
-    captions: Annotated[Path, typer.Option(help="Folder of captions.")],
     title: Annotated[str, typer.Option(help="The page's title.")],
     page: Annotated[list[Path], typer.Option(help="A further page to link to; repeat for more.")] = (),
     code: Code = None,
@@ -91,8 +90,8 @@ def index(
     wanted = [definitions / f"{name}.yaml" for name in show]
     made = [folder / f"{name}{ending}" for name in show for ending in (".html", ".png")]
     frame.run(
-        lambda: make(wanted, captions, folder, out, title, page),
-        [*wanted, captions, *page, *(path for path in made if path.exists())],
+        lambda: make(wanted, folder, out, title, page),
+        [*wanted, *page, *(path for path in made if path.exists())],
         [out],
     )
 

@@ -34,6 +34,7 @@ class Reference(Settings):
 
     title: str = Field(description="the title above it")
     citation: str = Field(description="where the paper's numbers stand, or that there are none")
+    caption: str = Field("", description="what a reader sees there, in plain sentences")
     kind: Literal["table", "figure"] = Field(description="table or figure")
     make: str = Field(description="the module of compvqa.paper.tables or .figures that makes it")
     inputs: tuple[str, ...] = Field(description="the names of the inputs that it reads")

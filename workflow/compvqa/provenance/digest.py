@@ -30,7 +30,7 @@ def code_digest(*modules: str) -> str:
 
 
 def files_digest(folder: Path) -> str:
-    """A hash of the names and bytes of the files in ``folder`` (pages' templates, captions)."""
+    """A hash of the names and bytes of the files in ``folder`` (pages' templates)."""
     digest = blake2b(digest_size=12)
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
         digest.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")

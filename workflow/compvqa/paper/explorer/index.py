@@ -36,7 +36,6 @@ class Section:
 
 def make(
     definitions: Sequence[Path],
-    captions: Path,
     folder: Path,
     out: Path,
     title: str,
@@ -44,15 +43,14 @@ def make(
 ) -> dict[str, int]:
     """Write the page ``out`` with the tables and figures of ``definitions`` (YAML files) made in ``folder``.
 
-    They come in the given order. ``captions``: folder with ``<name>.rst``. ``pages``: further pages to link
-    to, in the same folder as ``out``.
+    They come in the given order. ``pages``: further pages to link to, in the same folder as ``out``.
     """
     sections, missing = [], 0
     for path in definitions:
         wanted = load(path)
         main = folder / f"{path.stem}{'.html' if wanted.kind == 'table' else '.png'}"
         if main.is_file():
-            sections.append(_section(path.stem, wanted, main, captions))
+            sections.append(_section(path.stem, wanted, main))
         else:
             missing += 1
     links = [(_title(path), path.name) for path in pages]
@@ -61,20 +59,15 @@ def make(
     return {"in": len(definitions), "out": len(sections), "dropped: not made": missing}
 
 
-def _section(name: str, wanted: Reference, main: Path, captions: Path) -> Section:
+def _section(name: str, wanted: Reference, main: Path) -> Section:
     files = tuple(f"{name}{suffix}" for suffix in FILES[wanted.kind])
-    made = (name, wanted.title, wanted.citation, caption(captions / f"{name}.rst"), files)
+    made = (name, wanted.title, wanted.citation, wanted.caption, files)
     if wanted.kind == "table":
         return Section(*made, html=_part(main))
     with Image.open(main) as image:
         width = round(image.width * SCREEN / image.info["dpi"][0])
     uri = "data:image/png;base64," + base64.b64encode(main.read_bytes()).decode()
     return Section(*made, uri=uri, width=width)
-
-
-def caption(path: Path) -> str:
-    """The text of a caption, empty if there is none: plain sentences, so that they need no reader of RST."""
-    return " ".join(path.read_text(encoding="utf-8").split()) if path.is_file() else ""
 
 
 def _title(path: Path) -> str:
