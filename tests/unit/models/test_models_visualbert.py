@@ -36,12 +36,17 @@ def test_the_backbone_computes_what_transformers_computes(batch):
     backbone = VisualBertBackbone(ModelSettings(**SMALL), 30, 7).eval()
     whose = batch["question_of"]
     words, mask = batch["input_ids"][whose], batch["attention_mask"][whose]
-    own = backbone(words, mask, batch["features"], batch["geometry"], batch["region_mask"])
+    own, regions = backbone(words, mask, batch["features"], batch["geometry"], batch["region_mask"])
     seen = torch.cat([batch["features"], batch["geometry"], *waves(batch["geometry"])], dim=2)
     theirs = backbone.bert(
-        input_ids=words, attention_mask=mask, visual_embeds=seen, visual_attention_mask=batch["region_mask"]
+        input_ids=words,
+        attention_mask=mask,
+        visual_embeds=seen,
+        visual_attention_mask=batch["region_mask"],
+        output_hidden_states=True,
     )
     assert torch.allclose(own, theirs.pooler_output, atol=1e-5)
+    assert torch.allclose(regions, theirs.hidden_states[-2][:, words.shape[1] :], atol=1e-5)
 
 
 def test_padding_changes_nothing(batch):
@@ -76,6 +81,20 @@ def test_a_backbone_moves_to_another_vocabulary():
     old = match.backbone.bert.embeddings.word_embeddings.weight
     new = made.backbone.bert.embeddings.word_embeddings.weight
     assert torch.equal(new[20:], old[:10]) and torch.equal(new[:20], old)
+
+
+def test_the_loss_of_a_match_counts_the_regions_that_are_known(batch):
+    torch.manual_seed(2)
+    match = visualbert.build_match(ModelSettings(**SMALL), 30, 5, 7)
+    alone = {name: batch[name] for name in ("features", "geometry", "region_mask")}
+    alone |= {"input_ids": batch["input_ids"][:1], "attention_mask": batch["attention_mask"][:1]}
+    alone |= {"question_of": torch.zeros(5, dtype=torch.long), "labels": torch.zeros(5, dtype=torch.long)}
+    unknown = torch.full(batch["region_mask"].shape, -1.0)
+    told = unknown.clone()
+    told[0, 0] = 1
+    plain = match(**alone)["loss"]
+    assert match(**alone, named=unknown)["loss"] == plain
+    assert match(**alone, named=told)["loss"] > plain
 
 
 def test_an_anchored_column_starts_from_its_words():

@@ -3,10 +3,7 @@
 import numpy as np
 
 from compvqa.features.store import Regions
-from compvqa.graphs.subgraph import Edge, make
-from compvqa.seeds import generator
-from compvqa.training.data import MASK, collate, shared_words, word_tokenizer
-from compvqa.training.match import mask, right
+from compvqa.training.data import collate, shared_words, word_tokenizer
 
 
 def test_a_regular_plural_shares_the_token_of_its_singular():
@@ -40,14 +37,9 @@ def test_a_batch_pads_words_and_regions_but_no_images():
     assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
 
 
-def test_one_name_is_masked():
-    subgraph = make("man", "old", (Edge("on", make("horse", "white")),))
-    found = {mask(subgraph, generator(0, number))[1] for number in range(60)}
-    assert found == {"man", "old", "on", "horse", "white"}
-    masked, name = mask(subgraph, generator(0, 1))
-    assert masked.json().count(MASK) == 1 and name not in masked.json().replace(MASK, "")
+def test_a_batch_pads_what_regions_show_as_unknown():
+    def item(named):
+        regions = Regions(np.ones((len(named), 3), np.float32), np.ones((len(named), 5), np.float32))
+        return {"tokens": [2, 3], "regions": [regions], "label": 1, "named": named}
 
-
-def test_a_count_is_right_if_it_tells_presence():
-    scores = np.eye(3)[[0, 2, 1, 0]]
-    assert right(scores, np.array([0, 1, 0, 2]), 3).tolist() == [True, True, False, False]
+    assert collate([item([1]), item([0, 1, -1])])["named"].tolist() == [[1, -1, -1], [0, 1, -1]]

@@ -71,8 +71,8 @@ class RegionEncoder(nn.Module):
         self.head = nn.Linear(settings.dimension, len(vocabulary.words))
 
     def forward(self, pixels: torch.Tensor, shape: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The scores [n, words] and vectors [n, dimension] of regions with ``pixels`` uint8 [n, 3, S, S] and ``shape``
-        float [n, 4]."""
+        """The scores [n, words] and vectors [n, dimension] of regions with ``pixels`` [n, 3, S, S], 0 to 255, and
+        ``shape`` float [n, 4]."""
         seen = self.convolutions(pixels.float() / 127.5 - 1)
         vector = self.norm(self.projection(torch.cat([seen, shape], dim=1)))
         return self.head(self.dropout(vector)), vector
@@ -131,7 +131,8 @@ def fit(
     tally = _Tally(settings.steps * 3 // 4)
     for step in track(range(settings.steps), "region encoder", unit="step"):
         chosen = order.choice(known, min(settings.batch_size, len(known)), replace=False)
-        scores, _ = encoder(torch.from_numpy(pixels[chosen]), torch.from_numpy(shape[chosen]))
+        seen = _varied(torch.from_numpy(pixels[chosen]), settings, order)
+        scores, _ = encoder(seen, torch.from_numpy(shape[chosen]))
         loss = _loss(scores, labels, chosen, settings.label_smoothing)
         tally.add(step, scores, labels, chosen)
         optimizer.zero_grad()
@@ -139,6 +140,19 @@ def fit(
         optimizer.step()
         schedule.step()
     return encoder.eval(), tally.shares()
+
+
+def _varied(pixels: torch.Tensor, settings: EncoderSettings, draw: np.random.Generator) -> torch.Tensor:
+    """``pixels`` [n, 3, S, S] each zoomed into somewhere and perhaps mirrored: else the few annotated regions are
+    learnt by heart, and features tell of train images what they do not tell of others."""
+    n = len(pixels)
+    sizes = 1 - settings.zoom * draw.random((n, 2))
+    mirrored = np.where(settings.flip & (draw.random(n) < 0.5), -1, 1)
+    views = np.zeros((n, 2, 3), np.float32)
+    views[:, 0, 0], views[:, 1, 1] = sizes[:, 0] * mirrored, sizes[:, 1]
+    views[:, :, 2] = (1 - sizes) * draw.uniform(-1, 1, (n, 2))
+    grid = functional.affine_grid(torch.from_numpy(views), list(pixels.shape), align_corners=False)
+    return functional.grid_sample(pixels.float(), grid, padding_mode="border", align_corners=False)
 
 
 def _loss(scores: torch.Tensor, labels: Labels, chosen: np.ndarray, smoothing: float) -> torch.Tensor:

@@ -10,14 +10,13 @@ import numpy as np
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features import encoder as encoding
+from compvqa.features.boxes import annotated_boxes, match
 from compvqa.features.detector import detect
 from compvqa.features.encoder import Labels, Vocabulary
 from compvqa.features.settings import FeatureSettings
 from compvqa.features.store import ImageRegions, write
 from compvqa.progress import track
-from compvqa.scenes.tables import ATTRIBUTES, OBJECTS, SCENES
-
-MATCH = 0.5  # least intersection over union of a region and an annotated box that it is of
+from compvqa.scenes.tables import ATTRIBUTES, SCENES
 
 
 def extract(
@@ -69,7 +68,7 @@ def extract(
 def _true_boxes(truth: Path) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
     """For each image the boxes [k, 4] of its objects and its size, by the scene tables ``truth``."""
     scenes = tables.read(truth / "scenes.parquet", SCENES, ["scene_id", "image", "width", "height"]).to_pylist()
-    boxes = _boxes(truth)
+    boxes = annotated_boxes(truth)
     return {
         row["image"]: (
             np.array([box for _, box in boxes[row["scene_id"]]], np.float32).reshape(-1, 4),
@@ -79,20 +78,11 @@ def _true_boxes(truth: Path) -> dict[str, tuple[np.ndarray, tuple[float, float]]
     }
 
 
-def _boxes(folder: Path) -> dict[str, list[tuple[dict, tuple]]]:
-    """The objects that have a box, and the box, by scene."""
-    result = defaultdict(list)
-    for row in tables.read(folder / "objects.parquet", OBJECTS).to_pylist():
-        if row["x"] is not None:
-            result[row["scene_id"]].append((row, (row["x"], row["y"], row["w"], row["h"])))
-    return result
-
-
 def _labels(scenes: Path, found: list[ImageRegions]) -> Labels:
     """What the annotation in ``scenes`` says of the regions ``found``, one after the other."""
     image_of = dict(zip(*_columns(scenes / "scenes.parquet", SCENES, "scene_id", "image"), strict=True))
     objects: dict[str, list] = defaultdict(list)
-    for scene_id, rows in _boxes(scenes).items():
+    for scene_id, rows in annotated_boxes(scenes).items():
         objects[image_of[scene_id]] += rows
     attributes: dict[tuple[str, str], list[str]] = defaultdict(list)
     grouped: dict[str, set[str]] = defaultdict(set)
@@ -105,7 +95,7 @@ def _labels(scenes: Path, found: list[ImageRegions]) -> Labels:
     column = {name: number for number, name in enumerate(name for group in groups for name in group)}
     group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
 
-    rows = [row for image in found for row in _match(image.boxes, objects[image.image])]
+    rows = [row for image in found for row in match(image.boxes, objects[image.image])]
     known = np.array([-100 if row is None else noun_at[row["name"]] for row in rows], np.int64)
     wanted = np.zeros((len(rows), len(group_of)), np.float32)
     for number, row in enumerate(rows):
@@ -120,21 +110,3 @@ def _labels(scenes: Path, found: list[ImageRegions]) -> Labels:
 def _columns(path: Path, schema: tables.Schema, *names: str) -> list[list]:
     table = tables.read(path, schema, names)
     return [table[name].to_pylist() for name in names]
-
-
-def _match(boxes: np.ndarray, objects: list[tuple[dict, tuple]]) -> list[dict | None]:
-    """For each of ``boxes`` the annotated object that it is of: the one it overlaps most, None below ``MATCH``."""
-    if not objects:
-        return [None] * len(boxes)
-    overlaps = intersection_over_union(boxes, np.array([box for _, box in objects], np.float32))
-    best = overlaps.argmax(axis=1)
-    return [objects[b][0] if overlaps[n, b] >= MATCH else None for n, b in enumerate(best.tolist())]
-
-
-def intersection_over_union(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The overlap of each box of ``left`` [n, 4] with each of ``right`` [m, 4] (x, y, w, h): [n, m], 0 to 1."""
-    start = np.maximum(left[:, None, :2], right[None, :, :2])
-    end = np.minimum((left[:, :2] + left[:, 2:])[:, None], (right[:, :2] + right[:, 2:])[None])
-    shared = np.clip(end - start, 0, None).prod(axis=2)
-    either = left[:, None, 2:].prod(axis=2) + right[None, :, 2:].prod(axis=2) - shared
-    return shared / np.maximum(either, 1e-9)

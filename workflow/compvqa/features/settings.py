@@ -26,6 +26,8 @@ class EncoderSettings(Settings):
     learning_rate: float = Field(3e-3, gt=0, description="peak of the one-cycle schedule of AdamW")
     weight_decay: float = Field(0.01, ge=0, description="of AdamW")
     label_smoothing: float = Field(0.05, ge=0, lt=1, description="for annotated names, which are sometimes wrong")
+    zoom: float = Field(0.15, ge=0, lt=1, description="training zooms into a region by such a share, at most")
+    flip: bool = Field(True, description="training mirrors every second region")
     dropout: float = Field(0.2, ge=0, lt=1, description="on the feature vector before the training heads")
     threads: int = Field(1, ge=1, description="of torch; other numbers give other bytes")
 

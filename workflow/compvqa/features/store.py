@@ -132,12 +132,19 @@ class RegionStore:
     def __len__(self) -> int:
         return len(self._at)
 
-    def __getitem__(self, image: str) -> Regions:
-        """The regions of ``image``; InputError where it has none."""
+    def boxes(self, image: str) -> np.ndarray:
+        """The boxes [k, 4] of the regions of ``image``, as :class:`ImageRegions` has them."""
+        return self._boxes[slice(*self._rows_of(image))]
+
+    def _rows_of(self, image: str) -> tuple[int, int]:
         if image not in self._at:
             raise InputError(f"{self.path} has no regions of image {image}: extract its features first.")
         start, end = self._at[image]
-        end = min(end, start + self._most)
+        return start, min(end, start + self._most)
+
+    def __getitem__(self, image: str) -> Regions:
+        """The regions of ``image``; InputError where it has none."""
+        start, end = self._rows_of(image)
         size = (float(self._sizes[start, 0]), float(self._sizes[start, 1]))
         vectors = np.asarray(self.features[self._rows[start:end]], np.float32)
         return Regions(vectors, geometry(self._boxes[start:end], size))

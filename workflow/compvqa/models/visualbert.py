@@ -89,8 +89,9 @@ class VisualBertBackbone(nn.Module):
         features: torch.Tensor,
         geometry: torch.Tensor,
         region_mask: torch.Tensor,
-    ) -> torch.Tensor:
-        """Pooled vectors [n, H]; arguments as :class:`MultiImageModel` gives them.
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Pooled vectors [n, H] and the regions' before the last layer [n, K, H]; arguments as
+        :class:`MultiImageModel` gives them.
 
         What VisualBertModel computes, but attention is fused and the last layer works for the [CLS] alone, the only
         token that is pooled: about half the time on a processor.
@@ -101,7 +102,7 @@ class VisualBertBackbone(nn.Module):
         *layers, last = self.bert.encoder.layer
         for layer in layers:
             hidden = _layer(layer, hidden, hidden, mask)
-        return self.bert.pooler(_layer(last, hidden[:, :1], hidden, mask))
+        return self.bert.pooler(_layer(last, hidden[:, :1], hidden, mask)), hidden[:, input_ids.shape[1] :]
 
 
 def positions(n: int, width: int) -> torch.Tensor:

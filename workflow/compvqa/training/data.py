@@ -59,16 +59,18 @@ class Examples(torch.utils.data.Dataset):
     images: Sequence[Sequence[str]]
     labels: Sequence[int]  # -100: no known class
     store: RegionStore
+    named: Sequence[Sequence[int]] | None = None  # for one image each: 1 for the regions that the text is about
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __getitem__(self, number: int) -> dict:
-        return {
+        item = {
             "tokens": self.tokens[number],
             "regions": [self.store[image] for image in self.images[number]],
             "label": self.labels[number],
         }
+        return item if self.named is None else item | {"named": self.named[number]}
 
 
 def examples(
@@ -78,10 +80,11 @@ def examples(
     tokenizer: Tokenizer,
     store: RegionStore,
     longest: int,
+    named: Sequence[Sequence[int]] | None = None,
 ) -> Examples:
     """Examples of ``texts``, cut at ``longest`` tokens."""
     tokens = [encoding.ids[:longest] for encoding in tokenizer.encode_batch(list(texts))]
-    return Examples(tokens, images, labels, store)
+    return Examples(tokens, images, labels, store, named)
 
 
 def collate(items: Sequence[Mapping]) -> dict[str, torch.Tensor]:
@@ -106,6 +109,9 @@ def collate(items: Sequence[Mapping]) -> dict[str, torch.Tensor]:
         "region_mask": mask.astype(np.int64),
         "question_of": np.repeat(np.arange(len(items)), [len(item["regions"]) for item in items]),
     }
+    if "named" in items[0]:
+        batch["named"] = np.full(mask.shape, -1, np.float32)
+        batch["named"][mask] = np.concatenate([item["named"] for item in items])
     return {name: torch.from_numpy(value) for name, value in batch.items()}
 
 

@@ -31,6 +31,11 @@ class OptimisationSettings(Settings):
     most_steps: int = Field(0, ge=0, description="end after so many steps, however many passes; 0: no such end")
     batch_size: int = Field(32, ge=1, description="examples a step")
     learning_rate: float = Field(1e-3, gt=0, description="peak")
+    backbone_rate: float = Field(
+        1.0,
+        gt=0,
+        description="the backbone's share of the learning rate; below 1, new layers do not undo its pretraining",
+    )
     warmup: float = Field(0.1, ge=0, lt=1, description="share of the steps before the peak")
     decay: float = Field(0.9, ge=0, le=1, description="share of the steps, at the end, over which it falls to zero")
     weight_decay: float = Field(0.01, ge=0, description="of AdamW")
@@ -81,6 +86,7 @@ def fit(
         data_collator=collate,
         train_dataset=train,
         eval_dataset=dev,
+        optimizers=(_optimizer(model, settings), None),
         compute_metrics=lambda seen: {"accuracy": float(right(seen.predictions, seen.label_ids).mean())},
         callbacks=[
             _Progress(what),
@@ -101,6 +107,14 @@ def _steps(n: int, settings: OptimisationSettings) -> int:
     return min(steps, settings.most_steps) if settings.most_steps else steps
 
 
+def _optimizer(model: torch.nn.Module, settings: OptimisationSettings) -> torch.optim.AdamW:
+    backbone = [value for name, value in model.named_parameters() if name.startswith("backbone.")]
+    others = [value for name, value in model.named_parameters() if not name.startswith("backbone.")]
+    rate = settings.learning_rate
+    groups = [{"params": backbone, "lr": settings.backbone_rate * rate}, {"params": others, "lr": rate}]
+    return torch.optim.AdamW(groups, betas=(0.9, settings.beta2), weight_decay=settings.weight_decay, fused=True)
+
+
 def _arguments(
     settings: OptimisationSettings, checkpoints: Path, steps: int, every: int, seed: int
 ) -> TrainingArguments:
@@ -114,9 +128,6 @@ def _arguments(
         lr_scheduler_type="warmup_stable_decay",
         lr_scheduler_kwargs={"num_decay_steps": round(settings.decay * steps), "decay_type": "linear"},
         warmup_steps=round(settings.warmup * steps),
-        optim="adamw_torch_fused",
-        weight_decay=settings.weight_decay,
-        adam_beta2=settings.beta2,
         max_grad_norm=settings.clip,
         eval_strategy="steps",
         eval_steps=every,

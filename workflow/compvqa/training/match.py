@@ -2,8 +2,8 @@
 
 The per-image half of every question, taught first: a tiny model that starts from the questions themselves stays near
 the text-only baseline. Two objectives, in the manner of VisualBERT's own (sentence-image match and masked words): how
-often is this subgraph in this image, and which name is masked in this subgraph of it. Uses train scenes alone;
-some of them are held out to choose the weights.
+often is this subgraph in this image (and, as in phrase grounding, which regions show its root), and which name is
+masked in this subgraph of it. Uses train scenes alone; some of them are held out to tell how well it went.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tokenizers import Tokenizer
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.features.boxes import annotated_boxes, match
 from compvqa.features.encoder import read_vocabulary
 from compvqa.features.store import MOST_REGIONS, RegionStore
 from compvqa.graphs.subgraph import Subgraph, parse
@@ -95,6 +96,7 @@ class Pair:
     text: str
     image: str
     label: int | str
+    named: tuple[str, ...] = ()  # the objects that the text is about
 
 
 def pretrain(
@@ -131,13 +133,14 @@ def pretrain(
     made = plugin(model).build_match(model_settings, tokenizer.get_vocab_size(), len(classes), store.dimension)
     if encoder is not None:
         made.backbone.anchor(_columns(read_vocabulary(encoder).words, tokenizer))
+    objects_of = _objects_of(scenes, store)
     objects = [[pair for pair in pairs if pair.kind in KINDS[:2]] for pairs in (learnt, held_out)]
     recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), tables.recipe_of(regions)]
     phases = ((out / "objects", objects, settings.objects_first), (out, [learnt, held_out], 1 - settings.objects_first))
     for folder, both, share in phases:
         done = fit(
             made,
-            *(_examples(pairs, classes, tokenizer, store, model_settings.longest) for pairs in both),
+            *(_examples(pairs, classes, tokenizer, store, objects_of, model_settings.longest) for pairs in both),
             folder,
             settings.optimisation.part(share),
             number,
@@ -168,11 +171,32 @@ def _examples(
     classes: Sequence[int | str],
     tokenizer: Tokenizer,
     store: RegionStore,
+    objects_of: dict[str, list[str | None]],
     longest: int,
 ) -> Examples:
     number = {label: at for at, label in enumerate(classes)}
     labels = [number.get(pair.label, -100) for pair in pairs]
-    return examples([pair.text for pair in pairs], [[pair.image] for pair in pairs], labels, tokenizer, store, longest)
+    images = [[pair.image] for pair in pairs]
+    named = [shown(pair, objects_of[pair.image]) for pair in pairs]
+    return examples([pair.text for pair in pairs], images, labels, tokenizer, store, longest, named)
+
+
+def shown(pair: Pair, objects: Sequence[str | None]) -> list[int]:
+    """Whether the text of ``pair`` is about each of an image's regions, given the object in each; -1 for all where
+    it is about an object that no region shows, or where that is not told."""
+    if pair.label != 0 and not set(pair.named) & set(objects):
+        return [-1] * len(objects)
+    return [int(name in pair.named) for name in objects]
+
+
+def _objects_of(scenes: Path, store: RegionStore) -> dict[str, list[str | None]]:
+    """The annotated object in each region of every image; ``scenes`` is the scenes table."""
+    known = annotated_boxes(scenes.parent)
+    found = {
+        row["image"]: match(store.boxes(row["image"]), known[row["scene_id"]])
+        for row in tables.read(scenes, SCENES, ["scene_id", "image"]).to_pylist()
+    }
+    return {image: [thing and thing["object_id"] for thing in things] for image, things in found.items()}
 
 
 def right(scores: np.ndarray, labels: np.ndarray, counts: int) -> np.ndarray:
@@ -185,10 +209,10 @@ def right(scores: np.ndarray, labels: np.ndarray, counts: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Known:
-    """What is annotated in train images: the simple subgraphs, and how many instances of each are where."""
+    """What is annotated in train images: the simple subgraphs, and which instances of each are where."""
 
     trees: dict[int, tuple[str, str]]  # subgraph key → tree, kind
-    counts: dict[int, dict[str, int]]  # subgraph key → image → instances
+    roots: dict[int, dict[str, tuple[str, ...]]]  # subgraph key → image → the objects that are roots of instances
     images: list[str]
     dense: frozenset[str]  # images whose objects are annotated with boxes
     image_of: dict[str, str]  # scene id → image
@@ -205,19 +229,19 @@ def _known(subgraphs: Iterable[Path], occurrences: Iterable[Path], scenes: Path,
         if row["size"] <= settings.largest and row["n_attributes"] <= settings.most_attributes
     }
     wanted, kept = pa.array(sorted(trees), pa.int64()), pa.array(sorted(image_of), pa.string())
-    counts: dict[int, dict[str, int]] = defaultdict(dict)
+    roots: dict[int, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for path in track(occurrences, "occurrences", unit="file"):
         rows = tables.read(path, OCCURRENCES, ["scene_id", "subgraph_key", "root_id"])
         rows = rows.filter(pc.and_(pc.is_in(rows["subgraph_key"], wanted), pc.is_in(rows["scene_id"], kept)))
-        grouped = rows.group_by(["scene_id", "subgraph_key"]).aggregate([("root_id", "count_distinct")])
-        for scene, key, n in zip(*(column.to_pylist() for column in grouped.columns), strict=True):
-            counts[key][image_of[scene]] = n
-    if not counts:
+        grouped = rows.group_by(["scene_id", "subgraph_key"]).aggregate([("root_id", "distinct")])
+        for scene, key, ids in zip(*(column.to_pylist() for column in grouped.columns), strict=True):
+            roots[key][image_of[scene]] = tuple(sorted(ids))
+    if not roots:
         raise InputError(f"no train scene of {scenes} has a subgraph: pretraining needs train scenes.")
     objects = tables.read(scenes.with_name("objects.parquet"), OBJECTS, ["scene_id", "x"])
     boxed = pc.unique(objects.filter(pc.is_valid(objects["x"]))["scene_id"]).to_pylist()
     dense = frozenset(image_of[scene] for scene in boxed if scene in image_of)
-    return _Known(trees, counts, sorted(image_of.values()), dense, image_of)
+    return _Known(trees, roots, sorted(image_of.values()), dense, image_of)
 
 
 def _kind(size: int, n_attributes: int) -> str:
@@ -249,14 +273,14 @@ class _Maker:
         self.apart = set(ranked[: max(1, round(settings.held_out * len(ranked)))])
         told = [image for image in known.images if image in known.dense]
         self.sides = {side: [image for image in told if (image in self.apart) == side] for side in (True, False)}
-        self.distractors = {key: self._usable(key, found) for key, found in distractors.items() if key in known.counts}
+        self.distractors = {key: self._usable(key, found) for key, found in distractors.items() if key in known.roots}
 
     def _usable(self, key: int, found: dict[str, set[str]]) -> dict[bool, list[list[str]]]:
         """The images to draw negatives of a subgraph from, on each side, a list for each kind of node that differs."""
         kinds: dict[str, set[str]] = defaultdict(set)
         for node, scenes in found.items():
             images = {self.known.image_of[scene] for scene in scenes if scene in self.known.image_of}
-            kinds[node.rpartition("_")[2]] |= (images & self.known.dense) - self.known.counts[key].keys()
+            kinds[node.rpartition("_")[2]] |= (images & self.known.dense) - self.known.roots[key].keys()
         rows = [sorted(kinds[kind]) for kind in sorted(kinds)]
         sides = {
             side: [[image for image in row if (image in self.apart) == side] for row in rows] for side in (True, False)
@@ -266,7 +290,7 @@ class _Maker:
     def pairs(self) -> tuple[list[Pair], list[Pair]]:
         """The examples to learn from and those held out."""
         by_kind: dict[str, list[tuple[int, str]]] = {kind: [] for kind in KINDS}
-        for key, images in sorted(self.known.counts.items()):
+        for key, images in sorted(self.known.roots.items()):
             by_kind[self.known.trees[key][1]] += [(key, image) for image in sorted(images)]
         learnt: list[Pair] = []
         held_out: list[Pair] = []
@@ -284,7 +308,8 @@ class _Maker:
         subgraph = parse(self.known.trees[key][0])
         plural = draw.random() < self.settings.plural
         text = self._filled(describe(subgraph, number="plural" if plural else "singular"), draw)
-        found = [Pair(kind, text, image, min(self.known.counts[key][image], self.settings.most_count))]
+        roots = self.known.roots[key][image]
+        found = [Pair(kind, text, image, min(len(roots), self.settings.most_count), roots)]
         other = self._negative(key, image in self.apart, draw)
         if other is not None:
             found.append(Pair(kind, text, other, 0))
@@ -305,7 +330,7 @@ class _Maker:
             return draw.choice(draw.choice(near))
         for _ in range(TRIES):
             image = draw.choice(self.sides[apart])
-            if image not in self.known.counts[key]:
+            if image not in self.known.roots[key]:
                 return image
         return None
 

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compvqa.features.boxes import intersection_over_union, match
 from compvqa.features.detector import detect
-from compvqa.features.extract import intersection_over_union
 from compvqa.features.settings import DetectorSettings
 
 SIZE = (100.0, 80.0)
@@ -42,3 +42,19 @@ def test_a_perfect_detector_finds_the_true_boxes():
     boxes = np.array([[1, 2, 30, 40], [50, 10, 20, 20]], np.float32)
     perfect = DetectorSettings(jitter=0, missed=0, background=0, partial=0)
     assert np.array_equal(detect("s:1", boxes, SIZE, perfect, 0), boxes)
+
+
+@settings(max_examples=40, deadline=None)
+@given(boxes=BOXES, objects=BOXES)
+def test_a_region_is_of_the_object_that_it_overlaps_most(boxes, objects):
+    named = [({"object_id": number}, tuple(box)) for number, box in enumerate(objects.tolist())]
+    overlaps = intersection_over_union(boxes, objects)
+    for row, found in zip(overlaps, match(boxes, named), strict=True):
+        if found is None:
+            assert row.max() < 0.5
+        else:
+            assert row[found["object_id"]] == row.max() >= 0.5
+
+
+def test_no_region_is_of_anything_where_nothing_is_annotated():
+    assert match(np.zeros((3, 4), np.float32), []) == [None] * 3

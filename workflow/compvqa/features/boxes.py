@@ -1,0 +1,40 @@
+"""Which annotated object a region is of."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from compvqa import tables
+from compvqa.scenes.tables import OBJECTS
+
+MATCH = 0.5  # least intersection over union of a region and an annotated box that it is of
+
+
+def annotated_boxes(folder: Path) -> dict[str, list[tuple[dict, tuple]]]:
+    """The objects that have a box, and the box, by scene."""
+    result = defaultdict(list)
+    for row in tables.read(folder / "objects.parquet", OBJECTS).to_pylist():
+        if row["x"] is not None:
+            result[row["scene_id"]].append((row, (row["x"], row["y"], row["w"], row["h"])))
+    return result
+
+
+def match(boxes: np.ndarray, objects: list[tuple[dict, tuple]]) -> list[dict | None]:
+    """For each of ``boxes`` the annotated object that it is of: the one it overlaps most, None below ``MATCH``."""
+    if not objects:
+        return [None] * len(boxes)
+    overlaps = intersection_over_union(boxes, np.array([box for _, box in objects], np.float32))
+    best = overlaps.argmax(axis=1)
+    return [objects[b][0] if overlaps[n, b] >= MATCH else None for n, b in enumerate(best.tolist())]
+
+
+def intersection_over_union(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The overlap of each box of ``left`` [n, 4] with each of ``right`` [m, 4] (x, y, w, h): [n, m], 0 to 1."""
+    start = np.maximum(left[:, None, :2], right[None, :, :2])
+    end = np.minimum((left[:, :2] + left[:, 2:])[:, None], (right[:, :2] + right[:, 2:])[None])
+    shared = np.clip(end - start, 0, None).prod(axis=2)
+    either = left[:, None, 2:].prod(axis=2) + right[None, :, 2:].prod(axis=2) - shared
+    return shared / np.maximum(either, 1e-9)
