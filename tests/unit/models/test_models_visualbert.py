@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from compvqa.models import visualbert
-from compvqa.models.multi_image import load_backbone
+from compvqa.models.multi_image import load_pretrained
 from compvqa.models.visualbert import ModelSettings, VisualBertBackbone, waves
 
 SMALL = {"hidden_size": 16, "layers": 2, "heads": 2}
@@ -73,14 +73,16 @@ def test_zeroed_images_are_not_seen(batch):
     assert not torch.allclose(seeing(**other)["logits"], seeing(**batch)["logits"])
 
 
-def test_a_backbone_moves_to_another_vocabulary():
+def test_a_pretrained_model_moves_to_another_vocabulary_and_other_answers():
     torch.manual_seed(2)
-    match = visualbert.build_match(ModelSettings(**SMALL), 20, 5, 7)
+    start = visualbert.build(ModelSettings(**SMALL), 20, 3, 7)
     made = model()
-    load_backbone(made, match.state_dict(), {number: number % 20 for number in range(30)})
-    old = match.backbone.bert.embeddings.word_embeddings.weight
+    answers = made.classifier.weight.clone()
+    load_pretrained(made, start.state_dict(), {number: number % 20 for number in range(30)})
+    old = start.backbone.bert.embeddings.word_embeddings.weight
     new = made.backbone.bert.embeddings.word_embeddings.weight
     assert torch.equal(new[20:], old[:10]) and torch.equal(new[:20], old)
+    assert torch.equal(made.cls, start.cls) and torch.equal(made.classifier.weight, answers)
 
 
 def test_the_loss_of_a_match_counts_the_regions_that_are_known(batch):

@@ -6,7 +6,8 @@ import pytest
 from compvqa.graphs.subgraph import Edge, make
 from compvqa.seeds import generator
 from compvqa.training.data import MASK
-from compvqa.training.match import Pair, mask, right, shown
+from compvqa.training.match import right
+from compvqa.training.matches import Match, mask
 
 
 def test_one_name_is_masked():
@@ -33,5 +34,5 @@ def test_a_count_is_right_if_it_tells_presence():
     ],
 )
 def test_a_text_is_about_the_regions_that_show_its_roots(label, named, expected):
-    pair = Pair("object", "a dog", "s:1", label, named)
-    assert shown(pair, ["a", "b", None, "c"]) == expected
+    found = Match("object", "a dog", ("s:1",), label, named)
+    assert found.about(["a", "b", None, "c"]) == expected

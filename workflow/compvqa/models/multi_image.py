@@ -170,18 +170,16 @@ def initialise(module: nn.Module, scale: float) -> None:
             nn.init.zeros_(part.bias)
 
 
-def load_backbone(model: nn.Module, weights: Mapping[str, torch.Tensor], words: Mapping[int, int]) -> None:
-    """Give ``model.backbone`` the backbone ``weights`` of another model (names start with ``backbone.``).
+def load_pretrained(model: MultiImageModel, weights: Mapping[str, torch.Tensor], words: Mapping[int, int]) -> None:
+    """Give ``model`` the ``weights`` of another one, all but the classifier of its answers.
 
     ``words`` maps each token id of this model to the one of the other whose embedding it starts from.
     """
-    own = model.backbone.state_dict()
-    embedding = model.backbone.word_embedding
+    own = model.state_dict()
+    embedding = f"backbone.{model.backbone.word_embedding}"
     for name, value in own.items():
-        given = weights[f"backbone.{name}"]
         if name == embedding:
             rows = torch.tensor(sorted(words.items()), dtype=torch.long)
-            value[rows[:, 0]] = given[rows[:, 1]].to(value.dtype)
-        else:
-            value.copy_(given)
-    model.backbone.load_state_dict(own)
+            value[rows[:, 0]] = weights[name][rows[:, 1]].to(value.dtype)
+        elif not name.startswith("classifier."):
+            value.copy_(weights[name])

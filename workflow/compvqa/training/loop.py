@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features.store import MOST_REGIONS, RegionStore
-from compvqa.models.multi_image import load_backbone
+from compvqa.models.multi_image import load_pretrained
 from compvqa.progress import track
 from compvqa.settings import Settings
 from compvqa.training.data import (
@@ -82,8 +82,8 @@ def train(
     """Train ``model`` on parts of a split and write ``out/{model.safetensors,model.json,history.csv}``.
 
     ``dataset`` is the questions table, ``split`` a split table (None: the dataset's own parts), ``scenes`` the scenes
-    table. ``dev_parts`` decide which weights are kept. ``start`` is a pretraining folder that gives the backbone.
-    Dev questions with an answer that no training question has count as wrong.
+    table. ``dev_parts`` decide which weights are kept. ``start`` is a pretraining folder that gives all layers but the
+    classifier. Dev questions with an answer that no training question has count as wrong.
     """
     number = prepare(settings.optimisation, seed, "train", model)
     store = RegionStore(regions, features, settings.most_regions)
@@ -94,7 +94,7 @@ def train(
     tokenizer = word_tokenizer(asked.texts, base)
     made = plugin(model).build(model_settings, tokenizer.get_vocab_size(), len(answers), store.dimension)
     if start is not None:
-        load_backbone(made, load_file(start / "model.safetensors"), shared_words(tokenizer, base))
+        load_pretrained(made, load_file(start / "model.safetensors"), shared_words(tokenizer, base))
     longest = model_settings.longest
     recipe = [
         model,

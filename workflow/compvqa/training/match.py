@@ -1,47 +1,34 @@
-"""Pretraining of a backbone on single images and simple subgraphs of them.
+"""Pretraining on simple subgraphs: on single images, then on several.
 
 The per-image half of every question, taught first: a tiny model that starts from the questions themselves stays near
-the text-only baseline. Two objectives, in the manner of VisualBERT's own (sentence-image match and masked words): how
-often is this subgraph in this image (and, as in phrase grounding, which regions show its root), and which name is
-masked in this subgraph of it. Uses train scenes alone; some of them are held out to tell how well it went.
+the text-only baseline. On single images there are two objectives, in the manner of VisualBERT's own (sentence-image
+match and masked words): how often is this subgraph in this image (and, as in phrase grounding, which regions show its
+root), and which name is masked in this subgraph of it. Then the layers over the images learn in how many of several
+images the subgraph is. Uses train scenes alone; some of them are held out to tell how well it went.
 """
 
 from __future__ import annotations
 
+import csv
 import shutil
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
-from random import Random
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic import Field
 from tokenizers import Tokenizer
 
 from compvqa import tables
-from compvqa.errors import InputError
 from compvqa.features.boxes import annotated_boxes, match
 from compvqa.features.encoder import read_vocabulary
 from compvqa.features.store import MOST_REGIONS, RegionStore
-from compvqa.graphs.subgraph import Subgraph, parse
-from compvqa.graphs.tables import CANDIDATES, OCCURRENCES, SEEDS, SUBGRAPHS
-from compvqa.programs.text import describe
-from compvqa.progress import track
-from compvqa.scenes.tables import OBJECTS, SCENES
-from compvqa.seeds import by_rank, generator
+from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
-from compvqa.training.data import MASK, UNKNOWN, Examples, examples, word_tokenizer
-from compvqa.training.fit import OptimisationSettings, fit, prepare
+from compvqa.training.data import UNKNOWN, Examples, examples, word_tokenizer
+from compvqa.training.fit import HISTORY, OptimisationSettings, fit, prepare
 from compvqa.training.loop import plugin, write_json
-
-KINDS = ("object", "attribute", "relation", "larger")
-NOT_NEGATIVE = ("pos", "no_mult")  # keys of candidates that contain the subgraph
-TRIES = 20
+from compvqa.training.matches import KINDS, Match, Matches, MatchExamples, read_distractors, read_known
 
 
 class MatchOptimisation(OptimisationSettings):
@@ -61,42 +48,28 @@ class MatchOptimisation(OptimisationSettings):
         return self.model_copy(update={"epochs": share * self.epochs, "most_steps": steps})
 
 
+class SeveralOptimisation(MatchOptimisation):
+    """As for single images, with what suits layers that are new over a backbone that is not."""
+
+    most_steps: int = Field(500, ge=1, description="end after so many steps")
+    batch_size: int = Field(32, ge=1, description="examples a step")
+    learning_rate: float = Field(2e-3, gt=0, description="peak")
+    backbone_rate: float = Field(0.25, gt=0, description="the backbone's share of the learning rate")
+
+
 class MatchSettings(Settings):
     """The examples of pretraining and the training on them."""
 
-    optimisation: MatchOptimisation = Field(MatchOptimisation(), description="steps and learning rate")
+    optimisation: MatchOptimisation = Field(MatchOptimisation(), description="steps and rate with single images")
+    several: SeveralOptimisation = Field(SeveralOptimisation(), description="steps and rate with several images")
     objects_first: float = Field(
         0.5,
         gt=0,
         lt=1,
-        description="share of the steps that sees single objects alone: names and attributes come first",
+        description="share of the steps with single images that sees single objects alone: names and attributes first",
     )
-    most_count: int = Field(4, ge=1, description="tell 0, 1, … up to so many or more instances; 1: only whether any")
-    largest: int = Field(3, ge=1, description="nodes of a subgraph, at most; 3: one relation")
-    most_attributes: int = Field(2, ge=0, description="attributes of a subgraph, at most")
-    most_per_kind: int = Field(
-        20_000, ge=1, description="positive examples of objects, of attributes and of relations, at most"
-    )
-    rounds: int = Field(2, ge=1, description="times that each positive example is used, each time with other negatives")
-    hard: float = Field(0.8, ge=0, le=1, description="share of negatives that differ in one node, where there are any")
-    plural: float = Field(0.4, ge=0, le=1, description="share of texts in the plural")
-    masked: float = Field(0.0, ge=0, le=1, description="masked-word examples for each positive example")
-    filler: int = Field(
-        5, ge=0, description="unknown words before a text, at most: where the words of questions start from"
-    )
-    held_out: float = Field(0.05, gt=0, lt=0.5, description="share of the train images that choose the weights")
+    examples: MatchExamples = Field(MatchExamples(), description="the examples")
     most_regions: int = Field(MOST_REGIONS, ge=1, le=MOST_REGIONS, description="regions an image that models see")
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A text with an image, and how many instances of the text's subgraph are in it or the name masked in the text."""
-
-    kind: str
-    text: str
-    image: str
-    label: int | str
-    named: tuple[str, ...] = ()  # the objects that the text is about
 
 
 def pretrain(
@@ -114,41 +87,54 @@ def pretrain(
     settings: MatchSettings,
     seed: int,
 ) -> dict[str, int]:
-    """Teach the backbone of ``model`` to match images and simple subgraphs (at most two objects, one relation, one
-    attribute); write ``out/{model.safetensors,model.json,history.csv}``, where question models start from.
+    """Teach ``model`` to match images and simple subgraphs (at most two objects, one relation, one attribute each);
+    write ``out/{model.safetensors,model.json,history.csv}``, where question models start from.
 
     Positives are occurrences in train scenes, negatives the candidates of their subgraph (one node differs) and
     scenes without it, both only of scenes with boxes: one without tells a single event, and absence there means
     little. ``scenes`` is the scenes table, that of the objects beside it. Where ``encoder`` names the words of feature
     columns, these start from the words' embeddings (the detector's tags as anchors, as in Oscar, Li et al., 2020).
-    The counts tell accuracy on held-out train images, by kind.
+    The counts tell accuracy on held-out train images.
     """
     number = prepare(settings.optimisation, seed, "pretrain", model)
     store = RegionStore(regions, features, settings.most_regions)
-    maker = _Maker(_known(subgraphs, occurrences, scenes, settings), _distractors(seeds, candidates), settings, seed)
-    learnt, held_out = maker.pairs()
-    tokenizer = word_tokenizer(pair.text for pair in learnt)
-    names = sorted({pair.label for pair in learnt if isinstance(pair.label, str)})
-    classes: list[int | str] = [*range(settings.most_count + 1), *names]
-    made = plugin(model).build_match(model_settings, tokenizer.get_vocab_size(), len(classes), store.dimension)
+    known = read_known(subgraphs, occurrences, scenes, settings.examples)
+    maker = Matches(known, read_distractors(seeds, candidates), settings.examples, seed)
+    single, several = maker.single(), maker.several()
+    tokenizer = word_tokenizer(found.text for found in single[0])
+    counts = settings.examples.most_count + 1
+    names = sorted({found.label for found in single[0] if isinstance(found.label, str)})
+    classes: list[int | str] = [*range(counts), *names]
+    size = (model_settings, tokenizer.get_vocab_size())
+    matching = plugin(model).build_match(*size, len(classes), store.dimension)
     if encoder is not None:
-        made.backbone.anchor(_columns(read_vocabulary(encoder).words, tokenizer))
-    objects_of = _objects_of(scenes, store)
-    objects = [[pair for pair in pairs if pair.kind in KINDS[:2]] for pairs in (learnt, held_out)]
+        matching.backbone.anchor(_columns(read_vocabulary(encoder).words, tokenizer))
+    counting = plugin(model).build(*size, settings.examples.most_images + 1, store.dimension)
+    counting.backbone = matching.backbone
+    objects = tuple([found for found in part if found.kind in KINDS[:2]] for part in single)
+    first = settings.optimisation.part(settings.objects_first)
+    second = settings.optimisation.part(1 - settings.objects_first)
+    shown = _objects_of(scenes, store)
     recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), tables.recipe_of(regions)]
-    phases = ((out / "objects", objects, settings.objects_first), (out, [learnt, held_out], 1 - settings.objects_first))
-    for folder, both, share in phases:
+    accuracy = {}
+    phases = (
+        ("objects", matching, objects, first),
+        ("single", matching, single, second),
+        ("several", counting, several, settings.several),
+    )
+    for phase, made, (learnt, held_out), optimisation in phases:
         done = fit(
             made,
-            *(_examples(pairs, classes, tokenizer, store, objects_of, model_settings.longest) for pairs in both),
-            folder,
-            settings.optimisation.part(share),
+            *(_examples(part, classes, tokenizer, store, shown, model_settings.longest) for part in (learnt, held_out)),
+            out / phase,
+            optimisation,
             number,
-            f"pretrain {model}",
-            [*recipe, *both[0]],
-            right=lambda scores, labels: right(scores, labels, settings.most_count + 1),
+            f"pretrain {model}: {phase}",
+            [*recipe, *learnt],
+            right=None if made is counting else (lambda scores, labels: right(scores, labels, counts)),
         )
-    shutil.rmtree(out / "objects")
+        accuracy[f"{phase}: held-out accuracy, per mille"] = round(1000 * done["accuracy"])
+    _gather(out, [phase for phase, *_ in phases])
     described = {
         "model": model,
         "settings": model_settings.model_dump(),
@@ -156,8 +142,22 @@ def pretrain(
         "tokenizer": tokenizer.to_str(),
     }
     write_json(out / "model.json", described)
-    counts = {"in": len(learnt), "held out": len(held_out), "steps": int(done["steps"])}
-    return counts | {"held-out accuracy, per mille": round(1000 * done["accuracy"])}
+    return {"in": len(single[0]), "of several images": len(several[0]), "held out": len(single[1])} | accuracy
+
+
+def _gather(out: Path, phases: Sequence[str]) -> None:
+    """Keep the last phase's weights, and the history of all."""
+    rows = []
+    for phase in phases:
+        with (out / phase / "history.csv").open(newline="", encoding="utf-8") as file:
+            rows += [{"phase": phase} | row for row in csv.DictReader(file)]
+    with tables.replacing(out / "history.csv") as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ("phase", *HISTORY), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    (out / phases[-1] / "model.safetensors").replace(out / "model.safetensors")
+    for phase in phases:
+        shutil.rmtree(out / phase)
 
 
 def _columns(words: Sequence[str], tokenizer: Tokenizer) -> dict[int, list[int]]:
@@ -167,26 +167,20 @@ def _columns(words: Sequence[str], tokenizer: Tokenizer) -> dict[int, list[int]]
 
 
 def _examples(
-    pairs: Sequence[Pair],
+    matches: Sequence[Match],
     classes: Sequence[int | str],
     tokenizer: Tokenizer,
     store: RegionStore,
-    objects_of: dict[str, list[str | None]],
+    shown: dict[str, list[str | None]],
     longest: int,
 ) -> Examples:
+    """What models read; ``shown`` are the annotated objects in the regions of each image."""
     number = {label: at for at, label in enumerate(classes)}
-    labels = [number.get(pair.label, -100) for pair in pairs]
-    images = [[pair.image] for pair in pairs]
-    named = [shown(pair, objects_of[pair.image]) for pair in pairs]
-    return examples([pair.text for pair in pairs], images, labels, tokenizer, store, longest, named)
-
-
-def shown(pair: Pair, objects: Sequence[str | None]) -> list[int]:
-    """Whether the text of ``pair`` is about each of an image's regions, given the object in each; -1 for all where
-    it is about an object that no region shows, or where that is not told."""
-    if pair.label != 0 and not set(pair.named) & set(objects):
-        return [-1] * len(objects)
-    return [int(name in pair.named) for name in objects]
+    texts, images = [found.text for found in matches], [found.images for found in matches]
+    labels = [number.get(found.label, -100) for found in matches]
+    alone = all(len(row) == 1 for row in images)
+    about = [found.about(shown[found.images[0]]) for found in matches] if alone else None
+    return examples(texts, images, labels, tokenizer, store, longest, about)
 
 
 def _objects_of(scenes: Path, store: RegionStore) -> dict[str, list[str | None]]:
@@ -205,149 +199,3 @@ def right(scores: np.ndarray, labels: np.ndarray, counts: int) -> np.ndarray:
     present = (scores[:, :counts].argmax(axis=1) > 0) == (labels > 0)
     named = scores[:, counts:].argmax(axis=1) + counts == labels if scores.shape[1] > counts else present
     return np.where(labels < counts, present & (labels >= 0), named)
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What is annotated in train images: the simple subgraphs, and which instances of each are where."""
-
-    trees: dict[int, tuple[str, str]]  # subgraph key → tree, kind
-    roots: dict[int, dict[str, tuple[str, ...]]]  # subgraph key → image → the objects that are roots of instances
-    images: list[str]
-    dense: frozenset[str]  # images whose objects are annotated with boxes
-    image_of: dict[str, str]  # scene id → image
-
-
-def _known(subgraphs: Iterable[Path], occurrences: Iterable[Path], scenes: Path, settings: MatchSettings) -> _Known:
-    table = tables.read(scenes, SCENES, ["scene_id", "image", "split"])
-    table = table.filter(pc.equal(table["split"], "train"))
-    image_of = dict(zip(table["scene_id"].to_pylist(), table["image"].to_pylist(), strict=True))
-    trees = {
-        row["subgraph_key"]: (row["tree"], _kind(row["size"], row["n_attributes"]))
-        for path in subgraphs
-        for row in tables.read(path, SUBGRAPHS).to_pylist()
-        if row["size"] <= settings.largest and row["n_attributes"] <= settings.most_attributes
-    }
-    wanted, kept = pa.array(sorted(trees), pa.int64()), pa.array(sorted(image_of), pa.string())
-    roots: dict[int, dict[str, tuple[str, ...]]] = defaultdict(dict)
-    for path in track(occurrences, "occurrences", unit="file"):
-        rows = tables.read(path, OCCURRENCES, ["scene_id", "subgraph_key", "root_id"])
-        rows = rows.filter(pc.and_(pc.is_in(rows["subgraph_key"], wanted), pc.is_in(rows["scene_id"], kept)))
-        grouped = rows.group_by(["scene_id", "subgraph_key"]).aggregate([("root_id", "distinct")])
-        for scene, key, ids in zip(*(column.to_pylist() for column in grouped.columns), strict=True):
-            roots[key][image_of[scene]] = tuple(sorted(ids))
-    if not roots:
-        raise InputError(f"no train scene of {scenes} has a subgraph: pretraining needs train scenes.")
-    objects = tables.read(scenes.with_name("objects.parquet"), OBJECTS, ["scene_id", "x"])
-    boxed = pc.unique(objects.filter(pc.is_valid(objects["x"]))["scene_id"]).to_pylist()
-    dense = frozenset(image_of[scene] for scene in boxed if scene in image_of)
-    return _Known(trees, roots, sorted(image_of.values()), dense, image_of)
-
-
-def _kind(size: int, n_attributes: int) -> str:
-    """One object, one with an attribute, two objects, or more."""
-    return KINDS[min(n_attributes, 1)] if size == 1 else KINDS[2 if size == 3 else 3]
-
-
-def _distractors(seeds: Iterable[Path], candidates: Iterable[Path]) -> dict[int, dict[str, set[str]]]:
-    """For each subgraph, by the node that differs, the scenes that differ from it in that node."""
-    key_of: dict[int, int] = {}
-    for path in seeds:
-        rows = tables.read(path, SEEDS, ["seed", "subgraph_key"])
-        key_of.update(zip(rows["seed"].to_pylist(), rows["subgraph_key"].to_pylist(), strict=True))
-    found: dict[int, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for path in candidates:
-        rows = tables.read(path, CANDIDATES, ["seed", "key", "scene_id"])
-        rows = rows.filter(pc.invert(pc.is_in(rows["key"], pa.array(NOT_NEGATIVE))))
-        for seed, key, scene in zip(*(column.to_pylist() for column in rows.columns), strict=True):
-            found[key_of[seed]][key].add(scene)
-    return found
-
-
-class _Maker:
-    """Makes the examples: each positive with one negative of the same text, so that the text tells nothing."""
-
-    def __init__(self, known: _Known, distractors: dict[int, dict[str, set[str]]], settings: MatchSettings, seed: int):
-        self.known, self.settings, self.seed = known, settings, seed
-        ranked = by_rank(seed, "held-out image", sorted(set(known.images)))
-        self.apart = set(ranked[: max(1, round(settings.held_out * len(ranked)))])
-        told = [image for image in known.images if image in known.dense]
-        self.sides = {side: [image for image in told if (image in self.apart) == side] for side in (True, False)}
-        self.distractors = {key: self._usable(key, found) for key, found in distractors.items() if key in known.roots}
-
-    def _usable(self, key: int, found: dict[str, set[str]]) -> dict[bool, list[list[str]]]:
-        """The images to draw negatives of a subgraph from, on each side, a list for each kind of node that differs."""
-        kinds: dict[str, set[str]] = defaultdict(set)
-        for node, scenes in found.items():
-            images = {self.known.image_of[scene] for scene in scenes if scene in self.known.image_of}
-            kinds[node.rpartition("_")[2]] |= (images & self.known.dense) - self.known.roots[key].keys()
-        rows = [sorted(kinds[kind]) for kind in sorted(kinds)]
-        sides = {
-            side: [[image for image in row if (image in self.apart) == side] for row in rows] for side in (True, False)
-        }
-        return {side: [row for row in rows if row] for side, rows in sides.items()}
-
-    def pairs(self) -> tuple[list[Pair], list[Pair]]:
-        """The examples to learn from and those held out."""
-        by_kind: dict[str, list[tuple[int, str]]] = {kind: [] for kind in KINDS}
-        for key, images in sorted(self.known.roots.items()):
-            by_kind[self.known.trees[key][1]] += [(key, image) for image in sorted(images)]
-        learnt: list[Pair] = []
-        held_out: list[Pair] = []
-        for kind, positives in by_kind.items():
-            chosen = by_rank(self.seed, f"positive {kind}", positives)[: self.settings.most_per_kind]
-            for key, image in track(chosen, f"{kind} examples"):
-                apart = image in self.apart
-                for number in range(1 if apart else self.settings.rounds):
-                    (held_out if apart else learnt).extend(self._some(key, kind, image, number))
-        return learnt, held_out
-
-    def _some(self, key: int, kind: str, image: str, number: int) -> list[Pair]:
-        """A positive, a negative on the same side of the hold-out where one is found, and perhaps a masked positive."""
-        draw = generator(self.seed, "match", key, image, number)
-        subgraph = parse(self.known.trees[key][0])
-        plural = draw.random() < self.settings.plural
-        text = self._filled(describe(subgraph, number="plural" if plural else "singular"), draw)
-        roots = self.known.roots[key][image]
-        found = [Pair(kind, text, image, min(len(roots), self.settings.most_count), roots)]
-        other = self._negative(key, image in self.apart, draw)
-        if other is not None:
-            found.append(Pair(kind, text, other, 0))
-        if draw.random() < self.settings.masked:
-            masked, name = mask(subgraph, draw)
-            found.append(Pair(kind, self._filled(describe(masked), draw), image, name))
-        return found
-
-    def _filled(self, text: str, draw: Random) -> str:
-        """``text`` after some unknown words, and perhaps before one."""
-        before = draw.randint(0, self.settings.filler)
-        after = draw.randint(0, min(1, self.settings.filler))
-        return " ".join([UNKNOWN] * before + [text] + [UNKNOWN] * after)
-
-    def _negative(self, key: int, apart: bool, draw: Random) -> str | None:
-        near = self.distractors.get(key, {}).get(apart)
-        if near and draw.random() < self.settings.hard:
-            return draw.choice(draw.choice(near))
-        for _ in range(TRIES):
-            image = draw.choice(self.sides[apart])
-            if image not in self.known.roots[key]:
-                return image
-        return None
-
-
-def mask(subgraph: Subgraph, draw: Random) -> tuple[Subgraph, str]:
-    """``subgraph`` with one of its names masked, and that name."""
-    choices = list(_masked(subgraph))
-    return choices[draw.randrange(len(choices))]
-
-
-def _masked(subgraph: Subgraph) -> Iterator[tuple[Subgraph, str]]:
-    """``subgraph`` with each of its nouns, attributes and relations masked in turn."""
-    yield replace(subgraph, name=MASK), subgraph.name
-    if subgraph.attribute is not None:
-        yield replace(subgraph, attribute=MASK), subgraph.attribute
-    for number, edge in enumerate(subgraph.edges):
-        inside = ((replace(edge, target=target), name) for target, name in _masked(edge.target))
-        for changed, name in chain([(replace(edge, name=MASK), edge.name)], inside):
-            edges = (*subgraph.edges[:number], changed, *subgraph.edges[number + 1 :])
-            yield replace(subgraph, edges=edges), name
