@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features.store import MOST_REGIONS, RegionStore
+from compvqa.models.baseline import PREDICTIONS
 from compvqa.models.multi_image import load_pretrained
 from compvqa.progress import track
 from compvqa.settings import Settings
@@ -30,19 +31,6 @@ from compvqa.training.data import (
     word_tokenizer,
 )
 from compvqa.training.fit import OptimisationSettings, fit, prepare
-
-PREDICTIONS = tables.Schema(
-    "predictions",
-    pa.schema(
-        [
-            ("run", pa.string()),
-            ("question_id", pa.string()),
-            ("answer", pa.string()),
-            ("p", pa.float32()),  # probability of that answer among those seen in training
-        ]
-    ),
-    key=("run", "question_id"),
-)
 
 
 class TrainingSettings(Settings):
