@@ -71,3 +71,14 @@ def test_threads_come_from_the_settings():
     assert torch.get_num_threads() == 2
     prepare(SETTINGS, 0, "test")
     assert torch.get_num_threads() == 1
+
+
+def test_pretrained_layers_have_a_rate_of_their_own(data):
+    _, words = data
+    made = visualbert.build(MODEL, words, 2, 4)
+    settings = SETTINGS.model_copy(update={"learning_rate": 1e-2, "pretrained_rate": 0.1})
+    known, new = fitting._optimizer(made, settings, ("classifier.",)).param_groups
+    assert {value.data_ptr() for value in new["params"]} == {p.data_ptr() for p in made.classifier.parameters()}
+    assert len(known["params"]) + len(new["params"]) == len(list(made.parameters()))
+    assert (known["lr"], new["lr"]) == (pytest.approx(1e-3), pytest.approx(1e-2))
+    assert not fitting._optimizer(made, settings, ("",)).param_groups[0]["params"]

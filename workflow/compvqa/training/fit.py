@@ -31,10 +31,10 @@ class OptimisationSettings(Settings):
     most_steps: int = Field(0, ge=0, description="end after so many steps, however many passes; 0: no such end")
     batch_size: int = Field(32, ge=1, description="examples a step")
     learning_rate: float = Field(1e-3, gt=0, description="peak")
-    backbone_rate: float = Field(
+    pretrained_rate: float = Field(
         1.0,
         gt=0,
-        description="the backbone's share of the learning rate; below 1, new layers do not undo its pretraining",
+        description="share of the learning rate for pretrained layers; below 1, new layers do not undo what they know",
     )
     warmup: float = Field(0.1, ge=0, lt=1, description="share of the steps before the peak")
     decay: float = Field(0.9, ge=0, le=1, description="share of the steps, at the end, over which it falls to zero")
@@ -68,13 +68,15 @@ def fit(
     what: str,
     recipe: Sequence[object],
     right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    new: tuple[str, ...] = ("",),
 ) -> dict[str, float]:
     """Train ``model`` on ``train`` and leave it with the weights that were best on ``dev`` (or the last).
 
     Writes ``out/model.safetensors`` and ``out/history.csv``; while it runs, checkpoints in a folder of ``out`` named
     by a hash of ``recipe`` (all that decides the run), from the last of which it goes on if it was stopped.
-    ``right`` tells from scores and labels which examples are right (default: the best class is the label). Gives
-    the steps done and the best accuracy on ``dev``.
+    ``right`` tells from scores and labels which examples are right (default: the best class is the label). ``new``
+    are the beginnings of the names of parameters that no pretraining gave (default: all). Gives the steps done and
+    the best accuracy on ``dev``.
     """
     checkpoints = out / f"checkpoints-{stable_hash(*map(str, recipe), seed) & 0xFFFFFFFFFFFF:012x}"
     steps = _steps(len(train), settings)
@@ -86,7 +88,7 @@ def fit(
         data_collator=collate,
         train_dataset=train,
         eval_dataset=dev,
-        optimizers=(_optimizer(model, settings), None),
+        optimizers=(_optimizer(model, settings, new), None),
         compute_metrics=lambda seen: {"accuracy": float(right(seen.predictions, seen.label_ids).mean())},
         callbacks=[
             _Progress(what),
@@ -107,11 +109,11 @@ def _steps(n: int, settings: OptimisationSettings) -> int:
     return min(steps, settings.most_steps) if settings.most_steps else steps
 
 
-def _optimizer(model: torch.nn.Module, settings: OptimisationSettings) -> torch.optim.AdamW:
-    backbone = [value for name, value in model.named_parameters() if name.startswith("backbone.")]
-    others = [value for name, value in model.named_parameters() if not name.startswith("backbone.")]
+def _optimizer(model: torch.nn.Module, settings: OptimisationSettings, new: tuple[str, ...]) -> torch.optim.AdamW:
     rate = settings.learning_rate
-    groups = [{"params": backbone, "lr": settings.backbone_rate * rate}, {"params": others, "lr": rate}]
+    pretrained = [value for name, value in model.named_parameters() if not name.startswith(new)]
+    others = [value for name, value in model.named_parameters() if name.startswith(new)]
+    groups = [{"params": pretrained, "lr": settings.pretrained_rate * rate}, {"params": others, "lr": rate}]
     return torch.optim.AdamW(groups, betas=(0.9, settings.beta2), weight_decay=settings.weight_decay, fused=True)
 
 

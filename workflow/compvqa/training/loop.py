@@ -97,6 +97,7 @@ def train(
         _examples(asked, answers, tokenizer, store, longest),
         _examples(held_out, answers, tokenizer, store, longest),
         out, settings.optimisation, number, f"train {model}", [*recipe, tables.recipe_of(regions), start],
+        new=("",) if start is None else ("classifier.",),
     )  # fmt: skip
     described = {
         "model": model,

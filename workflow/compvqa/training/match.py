@@ -54,7 +54,7 @@ class SeveralOptimisation(MatchOptimisation):
     most_steps: int = Field(500, ge=1, description="end after so many steps")
     batch_size: int = Field(32, ge=1, description="examples a step")
     learning_rate: float = Field(2e-3, gt=0, description="peak")
-    backbone_rate: float = Field(0.25, gt=0, description="the backbone's share of the learning rate")
+    pretrained_rate: float = Field(0.25, gt=0, description="share of the learning rate for the backbone")
 
 
 class MatchSettings(Settings):
@@ -132,6 +132,7 @@ def pretrain(
             f"pretrain {model}: {phase}",
             [*recipe, *learnt],
             right=None if made is counting else (lambda scores, labels: right(scores, labels, counts)),
+            new=("over_images.", "cls", "classifier.") if made is counting else ("",),
         )
         accuracy[f"{phase}: held-out accuracy, per mille"] = round(1000 * done["accuracy"])
     _gather(out, [phase for phase, *_ in phases])
