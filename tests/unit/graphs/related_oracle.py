@@ -133,11 +133,11 @@ class World:
 
     def reads(self, scene: SceneGraph, g: Subgraph) -> bool:
         """Whether the scene contains ``g``, each name of it read as itself or as one that overlaps with it."""
-        return any(
-            True
-            for where in scene.objects
-            for _ in lay(scene, g, where, lambda changes: all(map(self.overlapping, changes)))
-        )
+
+        def good(changes: Changes) -> bool:
+            return all(map(self.overlapping, changes))
+
+        return any(any(lay(scene, g, where, good)) for where in scene.objects)
 
     def changed(self, scene: SceneGraph, g: Subgraph) -> set[Changes]:
         """The sets of one or two exclusive changes with which the scene contains ``g``."""

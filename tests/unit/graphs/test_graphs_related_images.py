@@ -14,45 +14,12 @@ from compvqa.graphs.subgraph import parse
 from unit.graphs import graph_oracle
 from unit.graphs.graph_store import EVERYTHING, NO_LISTS, Store, drawn_overlap, overlaps, split_of
 from unit.graphs.graph_worlds import drawn_world, worlds
-from unit.graphs.related_oracle import World, instances, kind_of
+from unit.graphs.related_compare import FAMILIES, SEARCHED, differences
+from unit.graphs.related_oracle import World, instances
 
 WORLDS = int(os.environ.get("COMPVQA_WORLDS", "8"))  # searches that hypothesis draws; 10 times as many drawn worlds
-FAMILIES = {
-    "no node or one differs": ("pos", "name", "attr", "relation"),
-    "several instances": ("mult", "no_mult"),
-    "the root's attribute too": ("name_neg_attr_root", "attr_neg_attr_root", "relation_neg_attr_root"),
-    "the target too": ("name_neg_object",),
-    "the relation too": ("name_neg_relation", "attr_neg_relation"),
-}
-SEARCHED = ("no node or one differs",)  # the families that the search gives
 AT_LEAST = 30  # rows of each kind of key
-
-
-def found_rows(candidates: list[dict]) -> dict[int, dict[str, dict]]:
-    """What the search found: seed -> key -> scene -> (nodes, names)."""
-    result: dict[int, dict[str, dict]] = {}
-    for row in candidates:
-        of_key = result.setdefault(row["seed"], {}).setdefault(row["key"], {})
-        of_key[row["scene_id"]] = tuple(row["nodes"]), tuple(row["names"])
-    return result
-
-
-def differences(world: World, seeds: list[dict], candidates: list[dict]) -> tuple[dict[str, list], Counter[str]]:
-    """By kind of key: where the search and the nested loops differ, and how many rows there should be."""
-    found, wrong, rows = found_rows(candidates), {}, Counter()
-    known = {}
-    for seed in seeds:
-        asked = seed["tree"], seed["split"], min(seed["n_instances"], 5)
-        if asked not in known:
-            known[asked] = world.related(parse(asked[0]), *asked[1:])
-        expected, got = known[asked], found.get(seed["seed"], {})
-        for key in expected.keys() | got.keys():
-            should, does = expected.get(key, {}), got.get(key, {})
-            rows[kind_of(key)] += len(should)
-            odd = {scene: does[scene] for scene in does if does[scene] not in should.get(scene, ())}
-            if odd or does.keys() != should.keys():
-                wrong.setdefault(kind_of(key), []).append((asked, key, "found", does, "expected", dict(should)))
-    return wrong, rows
+ONCE = pytest.mark.xdist_group("drawn-worlds")  # one process, so that they are searched once
 
 
 @settings(max_examples=WORLDS)
@@ -90,6 +57,7 @@ def compared(tmp_path_factory):
     return wrong, rows
 
 
+@ONCE
 @pytest.mark.parametrize(
     "family",
     [
@@ -103,6 +71,7 @@ def test_finds_each_kind_of_key_in_many_worlds(compared, family):
     assert min(rows[kind] for kind in FAMILIES[family]) >= AT_LEAST
 
 
+@ONCE
 def test_the_drawn_worlds_have_every_kind_of_key_and_no_other(compared):
     _, rows = compared
     assert set(rows) == {kind for kinds in FAMILIES.values() for kind in kinds}
