@@ -1,5 +1,7 @@
 """Random small worlds of scene graphs, written as scene tables."""
 
+import random
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -42,6 +44,58 @@ def scene_graphs(draw, scene_id: str, objects: int = 5, relations: int = 6, modi
 def worlds(draw, scenes: int = 12, **sizes: int) -> list[SceneGraph]:
     """Some scenes, which share their few names."""
     return [draw(scene_graphs(f"s:{i}", **sizes)) for i in range(draw(st.integers(1, scenes)))]
+
+
+def drawn_world(number: int, scenes: int = 10) -> list[SceneGraph]:
+    """The ``number``-th world: its scenes are changed copies of each other, so that many differ in a name or two.
+
+    Its names end in its number, so that several worlds can be searched at once; only "of" stays "of".
+    """
+    rng = random.Random(number)
+    graphs: list[SceneGraph] = []
+    for index in range(scenes):
+        fresh = index < 2 or rng.random() < 0.2
+        graph = _drawn_scene(number, rng) if fresh else _changed(rng.choice(graphs), number, rng)
+        graphs.append(replace(graph, scene_id=f"{number}:{index}"))
+    return graphs
+
+
+def of_world(number: int, name: str) -> str:
+    """A name as it is called in the ``number``-th drawn world."""
+    return name if name == "of" else f"{name} {number}"
+
+
+def _drawn_scene(number: int, rng: random.Random) -> SceneGraph:
+    ids = [str(i) for i in range(rng.randint(3, 5))]
+    objects = {
+        i: Object(i, of_world(number, rng.choice(NOUNS)), _attributes(number, rng, rng.choice([0, 1, 1, 2])))
+        for i in ids
+    }
+    relations = []
+    for _ in range(rng.randint(2, 5)):
+        names = rng.sample(["with", "at"], rng.choice([0, 0, 0, 1, 2]))
+        modifiers = tuple((name, rng.choice(ids)) for name in names)
+        relations.append(Relation(of_world(number, rng.choice(RELATION_NAMES)), *rng.sample(ids, 2), modifiers))
+    return SceneGraph("", objects, tuple(relations))
+
+
+def _attributes(number: int, rng: random.Random, count: int) -> dict[str, None]:
+    return dict.fromkeys(of_world(number, name) for name in rng.sample(ATTRIBUTE_NAMES, count))
+
+
+def _changed(graph: SceneGraph, number: int, rng: random.Random) -> SceneGraph:
+    """The scene with one to three nouns, attributes or relations drawn anew."""
+    objects, relations = dict(graph.objects), list(graph.relations)
+    for _ in range(rng.randint(1, 3)):
+        kind, where = rng.choice(["noun", "noun", "attribute", "relation"]), rng.choice(list(objects))
+        if kind == "noun":
+            objects[where] = replace(objects[where], name=of_world(number, rng.choice(NOUNS)))
+        elif kind == "attribute":
+            objects[where] = replace(objects[where], attributes=_attributes(number, rng, 1))
+        else:
+            place = rng.randrange(len(relations))
+            relations[place] = replace(relations[place], name=of_world(number, rng.choice(RELATION_NAMES)))
+    return SceneGraph(graph.scene_id, objects, tuple(relations))
 
 
 def write_scenes(folder: Path, graphs: list[SceneGraph], split=lambda scene_id: "train") -> Path:

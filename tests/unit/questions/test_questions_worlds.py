@@ -1,0 +1,163 @@
+"""Properties of the questions of random small worlds, made by the real search and all templates.
+
+Each is checked from the tables alone, on the scenes as they were drawn. ``COMPVQA_WORLDS=100`` tries more worlds.
+"""
+
+import os
+import random
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from compvqa import tables
+from compvqa.filters.images import PRESENCE
+from compvqa.graphs.related import RelatedSettings, relate
+from compvqa.graphs.subgraph import parse
+from compvqa.graphs.tables import RELATED
+from compvqa.programs.executor import answer_text, execute, trace
+from compvqa.programs.operators import QUANTIFIERS, Row, from_json
+from compvqa.questions.covr.generate import QuestionsSettings, generate
+from compvqa.questions.covr.seed import fits
+from compvqa.questions.covr.templates import load
+from compvqa.questions.tables import QUESTIONS
+from compvqa.scenes.graph import SceneGraph
+from unit.graphs.graph_store import Pairs, Store, split_of
+from unit.graphs.related_oracle import World
+from unit.questions.question_worlds import ATTRIBUTES, NOUNS, RELATIONS, scene
+
+pytestmark = pytest.mark.xdist_group("question-worlds")  # one process, so that they are made once
+WORLDS = int(os.environ.get("COMPVQA_WORLDS", "4"))
+SCENES = 30
+DEFINITE = {"Unique", "AssertUnique"}
+SCOPED = {*QUANTIFIERS, "AllSame"}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A world's scenes, its seeds by number, their related rows, and its questions."""
+
+    scenes: dict[str, SceneGraph]
+    overlap: Pairs
+    seeds: dict[int, dict]
+    related: list[dict]
+    questions: list[dict]
+
+
+def drawn_overlap(number: int) -> Pairs:
+    """Most nouns, attributes and relations exclude each other, some overlap, in one direction or both."""
+    rng = random.Random(f"overlap {number}")
+    vocabulary = {"noun": NOUNS, "attribute": ATTRIBUTES, "relation": RELATIONS}
+    pairs = [(kind, x, y) for kind, names in vocabulary.items() for x in names for y in names if x != y]
+    return {pair: rng.choice([0.1, 0.9, 0.9, 0.9, 0.9]) for pair in pairs}
+
+
+def made(number: int, templates: Path, folder: Path) -> Made:
+    """The ``number``-th world, from its scenes to its questions."""
+    graphs = [replace(scene(1000 * number + i), scene_id=f"w:{number}:{i:02}") for i in range(SCENES)]
+    store = Store(folder, graphs, drawn_overlap(number))
+    seeds, _, _ = store.search(seed=number)
+    seed_file, candidates, presence, related = (
+        folder / f"{name}.parquet" for name in ("seeds0", "candidates0", "presence", "related")
+    )
+    tables.write(presence, PRESENCE, [])
+    relate(seed_file, candidates, presence, related, RelatedSettings())
+    out = folder / "questions.parquet"
+    settings = QuestionsSettings()
+    generate(
+        seed_file, related, store.scenes, None, templates, out, folder / "dropped.parquet", settings, number, "world"
+    )
+    return Made(
+        {graph.scene_id: graph for graph in graphs},
+        drawn_overlap(number),
+        {row["seed"]: row for row in seeds},
+        tables.read(related, RELATED).to_pylist(),
+        tables.read(out, QUESTIONS).to_pylist(),
+    )
+
+
+@pytest.fixture(scope="module")
+def templates(root):
+    return root / "config" / "templates" / "covr"
+
+
+@pytest.fixture(scope="module")
+def worlds(templates, tmp_path_factory):
+    return [made(number, templates, tmp_path_factory.mktemp("world")) for number in range(WORLDS)]
+
+
+@pytest.fixture(scope="module")
+def asked(worlds):
+    """Each question with its program and its scenes."""
+    return [
+        (question, from_json(question["program"]), [world.scenes[scene_id] for scene_id in question["scene_ids"]])
+        for world in worlds
+        for question in world.questions
+    ]
+
+
+def test_every_template_asks_whose_distractors_there_are(worlds, asked, templates):
+    keys = {row["key"] for world in worlds for row in world.related}
+    can = {t.name for t in load(templates) if not t.needs.keys or any(fits(key, t.needs.keys) for key in keys)}
+    assert {question["template"] for question, _, _ in asked} == can
+    assert len(can) >= 6
+
+
+def test_programs_give_the_stored_answers_on_the_drawn_scenes(asked):
+    for question, program, scenes in asked:
+        assert answer_text(execute(program, scenes)) == question["answer"], question["text"]
+
+
+def sizes(program: list[Row], scenes: list[SceneGraph], operations: set[str]) -> list[int]:
+    """How many objects, over all scenes, the rows of these operators are given."""
+    values = trace(program, scenes)
+    return [sum(map(len, values[row.dependencies[0]])) for row in program if row.operation in operations]
+
+
+def test_what_the_questions_call_the_one_is_one_object_of_all_images(asked):
+    found = [(question["text"], sizes(program, scenes, DEFINITE)) for question, program, scenes in asked]
+    assert any(numbers for _, numbers in found)
+    assert [(text, numbers) for text, numbers in found if set(numbers) > {1}] == []
+
+
+def test_scopes_are_never_empty(asked):
+    found = [(question["text"], sizes(program, scenes, SCOPED)) for question, program, scenes in asked]
+    assert any(numbers for _, numbers in found)
+    assert [(text, numbers) for text, numbers in found if 0 in numbers] == []
+
+
+def test_distractors_do_not_contain_the_subgraph_in_any_reading(worlds):
+    keys = Counter()
+    for made in worlds:
+        world = World(made.scenes.values(), split_of, made.overlap)
+        for row in made.related:
+            if row["nodes"]:
+                keys[row["key"]] += 1
+                seed = made.seeds[row["seed"]]
+                assert not world.reads(made.scenes[row["scene_id"]], parse(seed["tree"])), (seed["tree"], row)
+    assert all(keys[key] > 20 for key in ("0_name", "0_attr", "1_relation", "2_name"))
+
+
+def test_two_answers_to_one_text_come_from_two_image_sets(worlds):
+    pairs = 0
+    for made in worlds:
+        images = defaultdict(lambda: defaultdict(set))
+        for question in made.questions:
+            images[question["text"], question["seed"]][question["answer"]].add(frozenset(question["scene_ids"]))
+        for text, answers in images.items():
+            for one, other in combinations(answers.values(), 2):
+                pairs += 1
+                assert not one & other, text
+    assert pairs > 100
+
+
+def test_two_to_five_images_of_one_split(asked):
+    splits = Counter()
+    for question, _, _ in asked:
+        scene_ids = question["scene_ids"]
+        assert 2 <= len(scene_ids) == len(set(scene_ids)) <= 5
+        assert {split_of(scene_id) for scene_id in scene_ids} == {question["split"]}
+        splits[question["split"]] += 1
+    assert set(splits) == {"train", "val"}
