@@ -112,7 +112,7 @@ def _related(g: Subgraph, start: SceneGraph, graphs: list[SceneGraph]) -> Iterat
     with_g = {other.scene_id for other in graphs if matches(other, g)}
     yield from (("pos", scene_id, [], []) for scene_id in sorted(with_g - {start.scene_id})[:10])
     for key, node, name, attribute in changes(g):
-        second = substitute(g, node, name, attribute)
+        second = substitute(g, {(node, attribute): name})
         found = [o.scene_id for o in graphs if o.scene_id not in with_g and matches(o, second)]
         yield from ((key, scene_id, [node], [name]) for scene_id in found[:5])
 
