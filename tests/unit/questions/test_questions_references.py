@@ -25,6 +25,10 @@ from compvqa.scenes.graph import Object, Relation, SceneGraph
 UNCORKING = make("man", "standing", (Edge("uncorking", make("bottle", "dark"), (Modifier("with", "corkscrew"),)),))
 # girl (0) holding (1) a bouquet (2) and wearing (3) a red dress (4)
 GIRL = make("girl", None, (Edge("wearing", make("dress", "red")), Edge("holding", make("bouquet"))))
+SLOTS = (
+    *("first", "second", "attribute", "group", "group_name", "quantifier", "more", "than", "is", "images", "contain"),
+    *("quantity", "size_phrase", "both", "joint", "asked", "what", "verb"),
+)
 # cup (0) behind (1) a man (2) wearing (3) a jacket (4)
 CUP = make("cup", None, (Edge("behind", make("man", None, (Edge("wearing", make("jacket")),))),))
 
@@ -159,19 +163,13 @@ def test_an_attribute_that_a_relation_says_again():
 
 def test_the_shipped_templates_are_well_typed(root):
     """Each variant's program, with a reference in each slot, gives a truth value, a number or a name."""
-    slots = {
-        "compare": "eq",
-        "number": 2,
-        "operator": "All",
-        "attribute": "old",
-        "group": "color",
-        "group_name": "color",
-    }
-    slots |= {"test": condition_rows("old", ()), "quantifier": "All", "more": "more", "than": "than"}
-    slots |= {"is": "is", "quantity": "1", "images": "image", "form": "singular"}
-    references = {"ref": GIRL, "ref2": CUP, "scope": GIRL, "condition": GIRL}
+    slots = dict.fromkeys(SLOTS, "word")
+    slots |= {"compare": "eq", "keep": "KeepIfValuesCountEq", "operator": "And", "number": 2, "size": 2}
+    slots |= {"form": "singular", "test": condition_rows("old", ()), "edge": UNCORKING.edges[0]}
+    references = {"ref": GIRL, "ref2": CUP, "scope": GIRL, "condition": GIRL, "object": make("dress")}
     outputs = Counter()
     for template in templates.load(root / "config" / "templates" / "covr"):
         for variant in template.variants.values():
+            slots["operator"] = "All" if template.kind == "quantifiers" else "And"
             outputs[check(templates.word(variant, references, slots).program)] += 1
-    assert set(outputs) <= {"truth value", "number", "name"} and sum(outputs.values()) >= 11
+    assert set(outputs) <= {"truth value", "number", "name"} and sum(outputs.values()) >= 20
