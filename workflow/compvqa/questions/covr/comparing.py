@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs.words import MASS
-from compvqa.questions.covr.references import unclear
+from compvqa.questions.covr.references import repeats_noun, unclear
 from compvqa.questions.covr.seed import MOST_IMAGES, Draft, Dropped, Pool, Seed, choose
 from compvqa.questions.covr.templates import Template, Variant, word
 
@@ -54,15 +54,15 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
 def second_references(seed: Seed, rng: random.Random) -> Iterator[Subgraph]:
     """The subgraphs of distractors, each once, in a drawn order: g with the names found there in place.
 
-    Left out is what has no plural, is unclear or equals g.
+    Left out is what has no plural, is unclear, names a thing twice or equals g.
     """
     choices = [(key, negative) for key, found in seed.negatives.items() for negative in found]
     rng.shuffle(choices)
     seen = {seed.graph}
     for key, negative in choices:
         second = seed.found_in(key, negative)
-        sayable = second not in seen and second.name not in MASS and not unclear(second)
-        if sayable and seed.count(second, negative.scene_id):
+        clear = second.name not in MASS and not unclear(second) and not repeats_noun(second)
+        if clear and second not in seen and seed.count(second, negative.scene_id):
             seen.add(second)
             yield second
 

@@ -36,6 +36,12 @@ def repeats_attribute(g: Subgraph) -> bool:
     return any(g.attribute in edge.name.split(" ") or repeats_attribute(edge.target) for edge in g.edges)
 
 
+def repeats_noun(g: Subgraph, above: frozenset[str] = frozenset()) -> bool:
+    """Whether a noun comes twice on one way from the root: "a counter that is on a counter"."""
+    below = above | {g.name}
+    return g.name in above or any(repeats_noun(edge.target, below) for edge in g.edges)
+
+
 def unclear(g: Subgraph) -> str | None:
     """Why nothing should be asked about the subgraph, if so."""
     if alike_branches(g):
