@@ -80,9 +80,12 @@ def changes(g: Subgraph, number: int = 0) -> Iterator[tuple[str, int, str, bool]
                     yield f"{node + edge_number}_relation", node + edge_number, name, False
 
 
-def write_world(folder: Path, scenes: int, most_seeds: int = 400) -> list[SceneGraph]:
-    """Write scene tables, seeds and related scenes of a world into ``folder``; give its scenes."""
-    graphs = [scene(number) for number in range(scenes)]
+def write_world(folder: Path, scenes: int, most_seeds: int = 400, first: int = 0) -> list[SceneGraph]:
+    """Write scene tables, seeds and related scenes of a world into ``folder``; give its scenes.
+
+    Worlds whose ``first`` scenes are far apart have nothing in common.
+    """
+    graphs = [scene(number) for number in range(first, first + scenes)]
     write_scenes(folder / "scenes", graphs)
     seeds, related = [], []
     for graph in graphs:

@@ -3,9 +3,13 @@
 import itertools
 import shutil
 from collections import defaultdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -91,7 +95,24 @@ def test_every_template_makes_questions_with_both_answers(questions):
     assert answers["CHOOSEOBJECT"] == answers["QUERYOBJECT"] == set(NOUNS)
 
 
+@settings(max_examples=5)
+@given(st.integers(1, 500).map(lambda n: 100 * n))
+def test_any_world_gives_questions_with_the_stored_answers(templates, first):
+    with TemporaryDirectory() as folder:
+        world = Path(folder)
+        write_world(world, scenes=12, most_seeds=30, first=first)
+        _, rows = run(world, templates, world)
+        store = SceneStore(world / "scenes")
+        check_programs(rows, store)
+        check_images(rows, store)
+        check_scopes(rows, store)
+
+
 def test_a_program_from_its_json_gives_the_stored_answer(questions, store):
+    check_programs(questions, store)
+
+
+def check_programs(questions, store):
     for question in questions:
         program = from_json(question["program"])
         check(program)
@@ -100,6 +121,10 @@ def test_a_program_from_its_json_gives_the_stored_answer(questions, store):
 
 
 def test_each_question_has_two_to_five_images_of_its_split(questions, store):
+    check_images(questions, store)
+
+
+def check_images(questions, store):
     splits = dict(zip(*(store.scenes[c].to_pylist() for c in ("scene_id", "split")), strict=True))
     for question in questions:
         scenes = question["scene_ids"]
@@ -108,6 +133,12 @@ def test_each_question_has_two_to_five_images_of_its_split(questions, store):
 
 
 def test_the_references_are_unique_and_scopes_are_never_empty(questions, store):
+    seen = check_scopes(questions, store)
+    assert seen == {"Unique", "AssertUnique", "All", "Some", "None", "AllSame"}
+
+
+def check_scopes(questions, store):
+    """Look at what each such operator is given; give which there were."""
     seen = set()
     for question in questions:
         program = from_json(question["program"])
@@ -117,7 +148,7 @@ def test_the_references_are_unique_and_scopes_are_never_empty(questions, store):
                 seen.add(row.operation)
                 size = sum(map(len, values[row.dependencies[0]]))
                 assert size == 1 if row.operation.endswith("Unique") else size > 0
-    assert seen == {"Unique", "AssertUnique", "All", "Some", "None", "AllSame"}
+    return seen
 
 
 def test_some_object_in_scope_fails_where_the_answer_alone_does_not_say_so(questions, store):
