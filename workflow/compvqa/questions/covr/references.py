@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from compvqa.graphs.subgraph import Edge, Modifier, Subgraph, make
@@ -135,12 +135,17 @@ def targets(scene: SceneGraph, subjects: Container[str], edge: Edge) -> list[str
     return list(dict.fromkeys(found))
 
 
-def _holding(scene: SceneGraph, edge: Edge) -> Iterator[Relation]:
+def _holding(scene: SceneGraph, edge: Edge) -> Iterable[Relation]:
     """The relations of the edge's name that have its modifiers."""
+    named = scene.by_relation.get(edge.name, ())
+    if not edge.modifiers:
+        return named
     modifiers = [(m.name, scene.by_name.get(m.noun, ())) for m in edge.modifiers]
-    for relation in scene.by_relation.get(edge.name, ()):
-        if all(any(m == name and o in ids for m, o in relation.modifiers) for name, ids in modifiers):
-            yield relation
+    return [
+        relation
+        for relation in named
+        if all(any(m == name and o in ids for m, o in relation.modifiers) for name, ids in modifiers)
+    ]
 
 
 def in_distractor(g: Subgraph, key: str, nodes: Sequence[int], names: Sequence[str]) -> Subgraph:
