@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs.words import group_name
 from compvqa.questions.covr.references import substitute, without_attribute
 from compvqa.questions.covr.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.questions.covr.templates import Template, Variant, word
 
 CHANGED = "0_attr"  # distractors that differ in nothing but the root's attribute
-NO_OTHER = Dropped("no image with the other answer")
+NO_OWN, NO_OTHER = Dropped("no image with one such object"), Dropped("no image with the other answer")
 
 
 def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random) -> Iterator[Draft | Dropped]:
@@ -22,63 +22,51 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     With ``options.ask: verify`` or ``choose`` (the text tells the attribute, or two) both answers are made or
     none; with ``query`` those that there are.
     """
-    ask = template.options["ask"]
-    ref = without_attribute(seed.graph)
+    ask, attribute, ref = template.options["ask"], seed.graph.attribute, without_attribute(seed.graph)
     pool = seed.pool(template, variant, [ref])
     rest = pool.scenes(lambda scene_id: seed.count(ref, scene_id) == 0)
     if not any(rest.values()):
         yield Dropped("no distractor without such an object")
         return
-    found = _Images.of(seed, pool)
-    slots, wanted = {"group": seed.group, "group_name": group_name(seed.group or "")}, (None, None)
-    if ask == "choose":
-        other = found.narrowed(seed, rng)
-        choices = [seed.graph.attribute, other]
-        rng.shuffle(choices)
-        slots |= {"first": choices[0], "second": choices[1]}
-        wanted = (seed.graph.attribute, other)
-    elif ask == "verify":
-        slots |= {"attribute": seed.graph.attribute}
-        wanted = (True, False)
-    if ask != "query" and not (found.own and found.changed):
-        yield NO_OTHER if found.own else Dropped("no image with one such object")
+    own = [scene_id for scene_id in pool.positives if seed.count(ref, scene_id) == 1]
+    changed = _changed(seed, pool, ref)
+    other = rng.choice(sorted(changed)) if ask == "choose" and changed else None
+    if other is not None:
+        own, changed = _with_one_of_two(seed, other, own, changed[other])
+    others = [scene_id for found in changed.values() for scene_id in found]
+    rng.shuffle(others)
+    images = (own, others)
+    if ask != "query" and not all(images):
+        yield NO_OTHER if own else NO_OWN
         return
-    wording = word(variant, {"ref": ref}, slots)
-    rng.shuffle(found.changed)
-    for images, answer in zip((found.own, found.changed), wanted, strict=True):
-        if images:
-            yield Draft(wording, choose(rng, images, rest, fewest=1, most=1, prefer=template.prefer), answer)
+    wording = word(variant, {"ref": ref}, _slots(seed, other, rng))
+    answers = {"verify": (True, False), "choose": (attribute, other), "query": (attribute, None)}[ask]
+    for found, answer, dropped in zip(images, answers, (NO_OWN, NO_OTHER), strict=True):
+        if found:
+            yield Draft(wording, choose(rng, found, rest, fewest=1, most=1, prefer=template.prefer), answer)
         else:
-            yield Dropped("no image with one such object") if images is found.own else NO_OTHER
+            yield dropped
 
 
-@dataclass
-class _Images:
-    """The scenes with one object that g without its attribute refers to."""
+def _changed(seed: Seed, pool: Pool, ref: Subgraph) -> dict[str, list[str]]:
+    """The distractors with one object that ``ref`` refers to, by the attribute that it has instead of g's."""
+    result: dict[str, list[str]] = {}
+    for key, found in pool.negatives.items():
+        for negative in found if fits(key, [CHANGED]) else ():
+            if seed.count(ref, negative.scene_id) == 1 and seed.count(seed.graph, negative.scene_id) == 0:
+                result.setdefault(negative.names[0], []).append(negative.scene_id)
+    return result
 
-    own: list[str]  # it has g's attribute
-    changed: list[str]  # it has not
-    names: dict[str, str]  # the attribute that each of them has instead
 
-    @staticmethod
-    def of(seed: Seed, pool: Pool) -> _Images:
-        ref = without_attribute(seed.graph)
-        own = [scene_id for scene_id in pool.positives if seed.count(ref, scene_id) == 1]
-        names = {
-            negative.scene_id: negative.names[0]
-            for key, found in pool.negatives.items()
-            if fits(key, [CHANGED])
-            for negative in found
-            if seed.count(ref, negative.scene_id) == 1 and seed.count(seed.graph, negative.scene_id) == 0
-        }
-        return _Images(own, list(names), names)
+def _with_one_of_two(
+    seed: Seed, other: str, own: list[str], changed: list[str]
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The scenes where just one of g's and the other attribute holds."""
+    second = substitute(seed.graph, {(0, True): other})
+    return [s for s in own if seed.count(second, s) == 0], {other: [s for s in changed if seed.count(second, s)]}
 
-    def narrowed(self, seed: Seed, rng: random.Random) -> str | None:
-        """Keep the scenes where just one of g's and another attribute holds; the other, drawn, if there is one."""
-        if not self.changed:
-            return None
-        other = rng.choice(sorted(set(self.names.values())))
-        changed = substitute(seed.graph, {(0, True): other})
-        self.own = [scene_id for scene_id in self.own if seed.count(changed, scene_id) == 0]
-        self.changed = [scene_id for scene_id in self.changed if seed.count(changed, scene_id) == 1]
-        return other
+
+def _slots(seed: Seed, other: str | None, rng: random.Random) -> dict[str, str | None]:
+    first, second = rng.sample([seed.graph.attribute, other], 2)
+    attribute = {"attribute": seed.graph.attribute, "first": first, "second": second}
+    return attribute | {"group": seed.group, "group_name": group_name(seed.group or "")}
