@@ -51,7 +51,8 @@ def test_every_question_s_program_gives_its_answer_on_the_annotated_scenes(resul
 
 def test_templates_tables_and_figures_are_there(results):
     templates = set(read(results / "dataset/questions.parquet", columns=["template"])["template"].to_pylist())
-    assert {"COUNT", "VERIFYCOUNT", "COMPARECOUNT", "VERIFYQUANT"} <= templates
+    assert {"COUNT", "VERIFYCOUNT", "COMPARECOUNT", "VERIFYQUANT", "VERIFYQUANTATTR", "VERIFYLOGIC"} <= templates
+    assert {"COUNTGROUPBY", "VERIFYCOUNTGROUPBY", "QUERYOBJECT", "VERIFYSAMEATTR"} <= templates
     for name in ("table3.html", "table7.html", "figure4.png", "figure5.png", "figure6.png", "questions.html"):
         assert (results / "paper" / name).stat().st_size > 1000
     iid = read(results / "splits/iid.parquet", SPLITS)

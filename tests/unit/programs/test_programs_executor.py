@@ -96,16 +96,41 @@ def test_names_of_the_one_object():
     assert ask(BOTH, *man, Row("ChooseName", ("man", "woman"), (1,))) == "man"
     assert ask(BOTH, *man, Row("VerifyAttribute", ("tall",), (1,))) is True
     assert ask(BOTH, *man, Row("ChooseAttribute", ("short", "tall"), (1,))) == "tall"
-    assert ask(BOTH, *man, CUPS, Row("ChooseRelation", ("holding", "stirring"), (1, 2))) == "stirring"
+    between = Row("RelationBetween", (), (1, 2))
+    assert trace([*man, CUPS, between], BOTH)[-1] == ["stirring"]
+    assert ask(BOTH, *man, CUPS, between, Row("ChooseRelation", ("holding", "stirring"), (3,))) == "stirring"
     table = [Row("Find", ("table",)), Row("Unique", (), (0,)), Row("QueryAttribute", ("material",), (1,))]
     assert ask([KITCHEN], *table) == "wood"
     assert ask([KITCHEN], Row("Find", ("table",)), Row("AllSame", ("material",), (0,))) is True
     assert ask([KITCHEN], CUPS, Row("AllSame", ("color",), (0,))) is False
 
 
+def test_the_one_objects_relation_leads_to_what_it_asks_for():
+    man = [Row("Find", ("man",)), Row("AssertUnique", (), (0,)), Row("Scene")]
+    stirring = Row("WithRelationObject", ("stirring",), (1, 2))
+    assert ask(BOTH, *man, stirring, Row("Unique", (), (3,)), Row("QueryName", (), (4,))) == "cup"
+    assert [list(ids) for ids in trace(man[:2], BOTH)[1]] == [["4"], []]
+
+
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
+        ([CUPS, Row("AssertUnique", (), (0,))], "not unique"),
+        ([Row("Find", ("cat",)), Row("AssertUnique", (), (0,))], "nothing there"),
+        (
+            [
+                *(Row("Find", ("man",)), Row("Unique", (), (0,)), CUPS, Row("RelationBetween", (), (1, 2))),
+                Row("ChooseRelation", ("on", "holding"), (3,)),
+            ],
+            "no such",
+        ),
+        (
+            [
+                *(Row("Find", ("man",)), Row("Unique", (), (0,)), CUPS, Row("RelationBetween", (), (1, 2))),
+                Row("ChooseRelation", ("stirring", "stirring"), (3,)),
+            ],
+            "both",
+        ),
         ([CUPS, Row("Unique", (), (0,))], "not unique"),
         ([Row("Find", ("cat",)), Row("Unique", (), (0,))], "nothing there"),
         ([Row("Find", ("cat",)), Row("All", (condition_rows("red", ()),), (0,))], "empty scope"),

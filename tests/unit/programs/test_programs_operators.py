@@ -112,6 +112,8 @@ def test_anonymous_programs_keep_structure_and_numbers_but_no_names(g):
         ([Row("Find", ("cat",)), Row("Filter", ("red",), ())], 2, "takes 1 dependencies, not 0"),
         ([Row("Find", ("cat",)), Row("All", ((Row("Scene"),),), (0,))], 2, "not a truth value"),
         ([Row("Find", ("cat",)), Row("All", ((Row("Exists", (), (0,)),),), (0,))], 2, "sub-program, row 1"),
+        ([Row("Find", ("a",)), Row("AssertUnique", (), (0,)), Row("QueryName", (), (1,))], 3, "is objects, not object"),
+        ([Row("Find", ("a",)), Row("ChooseRelation", ("on", "in"), (0,))], 2, "is objects, not relations"),
         ([Row("Find", ("a",)), Row("WithRelation", ("on", "with"), (0, 0))], 2, "takes 3 dependencies"),
     ],
 )

@@ -3,8 +3,8 @@
 import pytest
 
 from compvqa.graphs.subgraph import Edge, Modifier, make
-from compvqa.programs.text import clause, describe, predicate
-from compvqa.programs.words import follows_noun, is_plural, plural, predicate_verb
+from compvqa.programs.text import clause, describe, either_relation, either_target, predicate, what
+from compvqa.programs.words import follows_noun, is_plural, plural, predicate_verb, pronoun
 
 
 def g(name, *edges, attribute=None):
@@ -119,3 +119,64 @@ def test_articles():
     assert describe(g("umbrella", attribute="white")) == "a white umbrella"
     assert describe(g("hour")) == "an hour" and describe(g("uniform")) == "a uniform"
     assert describe(g("water")) == "water" and describe(g("snow"), definite=True) == "the snow"
+
+
+def ask_what(edge, be):
+    before, after = what(edge, be)
+    return f"{before} the one {after}?"
+
+
+@pytest.mark.parametrize(
+    ("edge", "be", "question"),
+    [
+        (rel("holding", "cup"), "is", "What is the one holding?"),
+        (rel("holding", "cup"), "are", "What are the one holding?"),
+        (rel("pouring", "tea", ("into", "glass")), "is", "What is the one pouring into a glass?"),
+        (rel("has", "cup"), "is", "What does the one have?"),
+        (rel("has", "cup"), "are", "What do the one have?"),
+        (rel("wears", "hat"), "is", "What does the one wear?"),
+        (rel("sits on", "sofa"), "is", "What does the one sit on?"),
+        (rel("is on", "sofa"), "is", "What is the one on?"),
+        (rel("flapping its", "wing"), "is", "What is the one flapping?"),
+        (rel("in a", "box"), "is", "What is the one in?"),
+    ],
+)
+def test_asking_for_the_target_of_a_relation(edge, be, question):
+    assert ask_what(edge, be) == question
+
+
+@pytest.mark.parametrize(
+    ("edge", "nouns", "text"),
+    [
+        (rel("carrying", "bottle"), ["bottle", "purse"], "is carrying a bottle or a purse"),
+        (rel("pouring", "tea", ("into", "glass")), ["tea", "oil"], "is pouring tea or oil into a glass"),
+        (rel("has", "apron"), ["apron", "jeans"], "has an apron or jeans"),
+        (rel("flapping its", "wing"), ["wing", "tail"], "is flapping its wing or its tail"),
+        (rel("in a", "box"), ["oven", "box"], "is in an oven or a box"),
+    ],
+)
+def test_a_choice_of_targets(edge, nouns, text):
+    assert either_target(edge, nouns, "is") == text
+
+
+@pytest.mark.parametrize(
+    ("relations", "target", "be", "text"),
+    [
+        (("holding", "wearing"), g("hat"), "is", ("Is", "holding a hat or wearing it")),
+        (("holding", "wearing"), g("hat", attribute="red"), "are", ("Are", "holding a red hat or wearing it")),
+        (("next to", "on"), g("skis"), "is", ("Is", "next to skis or on them")),
+        (("has", "wears"), g("hat"), "is", ("Does", "have a hat or wear it")),
+        (("has", "wearing"), g("hat"), "is", ("", "has a hat or is wearing it")),
+        (("wearing", "has"), g("glasses"), "are", ("", "are wearing glasses or have them")),
+        (("near", "behind"), g("woman"), "is", ("Is", "near a woman or behind her")),
+        (("flapping its", "spreading its"), g("wing"), "is", ("Is", "flapping its wing or spreading it")),
+    ],
+)
+def test_a_choice_of_relations(relations, target, be, text):
+    assert either_relation(relations, target, be) == text
+
+
+def test_pronouns():
+    assert [
+        pronoun(noun) for noun in ("old man", "girl", "child", "people", "jeans", "water", "dog", "cup of tea")
+    ] == [*("him", "her", "them", "them", "them", "it", "it", "it")]

@@ -9,7 +9,7 @@ from pathlib import Path
 from compvqa import tables
 from compvqa.graphs.subgraph import Edge, Modifier, Subgraph, make
 from compvqa.graphs.tables import RELATED, SEEDS
-from compvqa.questions.covr.references import matches, substitute
+from compvqa.questions.covr.references import matches, substitute, with_edges, without_attribute
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.seeds import stable_hash
 from unit.graphs.graph_worlds import write_scenes
@@ -80,9 +80,12 @@ def changes(g: Subgraph, number: int = 0) -> Iterator[tuple[str, int, str, bool]
                     yield f"{node + edge_number}_relation", node + edge_number, name, False
 
 
-def write_world(folder: Path, scenes: int, most_seeds: int = 400) -> list[SceneGraph]:
-    """Write scene tables, seeds and related scenes of a world into ``folder``; give its scenes."""
-    graphs = [scene(number) for number in range(scenes)]
+def write_world(folder: Path, scenes: int, most_seeds: int = 400, first: int = 0) -> list[SceneGraph]:
+    """Write scene tables, seeds and related scenes of a world into ``folder``; give its scenes.
+
+    Worlds whose ``first`` scenes are far apart have nothing in common.
+    """
+    graphs = [scene(number) for number in range(first, first + scenes)]
     write_scenes(folder / "scenes", graphs)
     seeds, related = [], []
     for graph in graphs:
@@ -108,13 +111,52 @@ def write_world(folder: Path, scenes: int, most_seeds: int = 400) -> list[SceneG
     return graphs
 
 
-def _related(g: Subgraph, start: SceneGraph, graphs: list[SceneGraph]) -> Iterator[tuple[str, str, list, list]]:
-    with_g = {other.scene_id for other in graphs if matches(other, g)}
-    yield from (("pos", scene_id, [], []) for scene_id in sorted(with_g - {start.scene_id})[:10])
+Change = tuple[str, dict[tuple[int, bool], str], Subgraph]  # key, names by (node, is attribute), what must be absent
+
+
+def distance_1(g: Subgraph) -> Iterator[Change]:
     for key, node, name, attribute in changes(g):
-        second = substitute(g, node, name, attribute)
-        found = [o.scene_id for o in graphs if o.scene_id not in with_g and matches(o, second)]
-        yield from ((key, scene_id, [node], [name]) for scene_id in found[:5])
+        yield key, {(node, attribute): name}, g
+
+
+def distance_2(g: Subgraph, seen: set[tuple[str, str, str]]) -> Iterator[Change]:
+    """Two nodes replaced, as templates need it; ``seen`` are the relations of the world by their names."""
+    single = list(changes(g))
+    leaves = [(number, edge) for number, edge in g.numbered_edges() if not edge.target.edges]
+    others = {number: with_edges(g, [e for e in g.edges if e is not edge]) for number, edge in leaves}
+    for key, node, name, attribute in single:
+        one = {(node, attribute): name}
+        if g.edges and g.attribute and key != "0_attr":
+            for _, _, other, of_attribute in single:
+                if of_attribute:
+                    yield f"{key}_neg_attr_root", one | {(0, True): other}, without_attribute(g)
+        if len({edge.name for _, edge in leaves}) < len(leaves):
+            continue
+        for number, edge in leaves:
+            if key.endswith("_name") and node != number + 1:
+                for other in NOUNS:
+                    if other != edge.target.name and (g.name, edge.name, other) in seen:
+                        changed = one | {(number + 1, False): other}
+                        yield f"{key}_neg_object_{number + 1}", changed, others[number]
+            if key in ("0_name", "0_attr"):
+                for other in RELATIONS:
+                    if other != edge.name and (g.name, other, edge.target.name) in seen:
+                        changed = one | {(number, False): other}
+                        yield f"{key}_neg_relation_{number}", changed, make(g.name, g.attribute)
+
+
+def _related(g: Subgraph, start: SceneGraph, graphs: list[SceneGraph]) -> Iterator[tuple[str, str, list, list]]:
+    counts = {other.scene_id: len(matches(other, g)) for other in graphs}
+    yield from (("pos", s, [], []) for s in [s for s in counts if counts[s] and s != start.scene_id][:10])
+    if 2 <= counts[start.scene_id] <= 4:
+        yield ("mult", start.scene_id, [], [])
+        yield from (("mult", s, [], []) for s in counts if counts[s] >= 2)
+        yield from (("no_mult", s, [], []) for s in counts if counts[s] == 1)
+    seen = {(o.objects[r.subject_id].name, r.name, o.objects[r.object_id].name) for o in graphs for r in o.relations}
+    for key, names, absent in [*distance_1(g), *distance_2(g, seen)]:
+        second = substitute(g, names)
+        found = [o.scene_id for o in graphs if matches(o, second) and not matches(o, absent)]
+        yield from ((key, s, [node for node, _ in names], list(names.values())) for s in found[:5])
 
 
 def _rows(seed: int, found: list[tuple[str, str, list, list]]) -> Iterator[dict]:

@@ -3,9 +3,13 @@
 import itertools
 import shutil
 from collections import defaultdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -20,9 +24,16 @@ from compvqa.questions.covr.generate import QuestionsSettings, generate
 from compvqa.questions.tables import DROPPED, QUESTIONS
 from compvqa.scenes.graph import SceneStore
 from compvqa.seeds import shard_of
-from unit.questions.question_worlds import write_world
+from unit.questions.question_worlds import NOUNS, RELATIONS, write_world
 
-ALL = {"COUNT", "VERIFYCOUNT", "COMPARECOUNT", "VERIFYATTR", "QUERYATTR", "VERIFYQUANT"}
+VERIFYING = {
+    *("VERIFYATTR", "COMPARECOUNT", "VERIFYCOUNT", "VERIFYCOUNTGROUPBY", "VERIFYLOGIC"),
+    *("VERIFYQUANT", "VERIFYQUANTATTR", "VERIFYSAMEATTR"),
+}
+CHOOSING = {"CHOOSEATTR", "CHOOSEOBJECT", "CHOOSEREL"}
+QUERYING = {"QUERYATTR", "QUERYOBJECT"}
+ALL = VERIFYING | CHOOSING | QUERYING | {"COUNT", "COUNTGROUPBY"}
+STATEMENTS = {"COMPARECOUNT", "VERIFYCOUNT", "VERIFYCOUNTGROUPBY", "VERIFYQUANT"}
 
 
 @pytest.fixture(scope="module")
@@ -74,13 +85,34 @@ def test_every_template_makes_questions_with_both_answers(questions):
     for question in questions:
         answers[question["template"]].add(question["answer"])
     assert set(answers) == ALL
-    for template in ALL - {"COUNT", "QUERYATTR"}:
+    for template in VERIFYING:
         assert answers[template] == {"true", "false"}
-    assert {"0", "1", "2", "3"} <= answers["COUNT"] <= set("012345")
+    for template in ("COUNT", "COUNTGROUPBY"):
+        assert {"0", "1", "2", "3"} <= answers[template] <= set("012345")
     assert answers["QUERYATTR"] == {"red", "blue"}
+    assert answers["CHOOSEATTR"] == {"red", "blue", "old", "young"}
+    assert answers["CHOOSEREL"] == set(RELATIONS)
+    assert answers["CHOOSEOBJECT"] == answers["QUERYOBJECT"] == set(NOUNS)
+
+
+@settings(max_examples=5)
+@given(st.integers(1, 500).map(lambda n: 100 * n))
+def test_any_world_gives_questions_with_the_stored_answers(templates, first):
+    with TemporaryDirectory() as folder:
+        world = Path(folder)
+        write_world(world, scenes=12, most_seeds=30, first=first)
+        _, rows = run(world, templates, world)
+        store = SceneStore(world / "scenes")
+        check_programs(rows, store)
+        check_images(rows, store)
+        check_scopes(rows, store)
 
 
 def test_a_program_from_its_json_gives_the_stored_answer(questions, store):
+    check_programs(questions, store)
+
+
+def check_programs(questions, store):
     for question in questions:
         program = from_json(question["program"])
         check(program)
@@ -89,6 +121,10 @@ def test_a_program_from_its_json_gives_the_stored_answer(questions, store):
 
 
 def test_each_question_has_two_to_five_images_of_its_split(questions, store):
+    check_images(questions, store)
+
+
+def check_images(questions, store):
     splits = dict(zip(*(store.scenes[c].to_pylist() for c in ("scene_id", "split")), strict=True))
     for question in questions:
         scenes = question["scene_ids"]
@@ -97,16 +133,22 @@ def test_each_question_has_two_to_five_images_of_its_split(questions, store):
 
 
 def test_the_references_are_unique_and_scopes_are_never_empty(questions, store):
+    seen = check_scopes(questions, store)
+    assert seen == {"Unique", "AssertUnique", "All", "Some", "None", "AllSame"}
+
+
+def check_scopes(questions, store):
+    """Look at what each such operator is given; give which there were."""
     seen = set()
     for question in questions:
         program = from_json(question["program"])
         values = trace(program, [store.graph(scene_id) for scene_id in question["scene_ids"]])
         for row in program:
-            if row.operation in ("Unique", "All", "Some", "None"):
+            if row.operation in ("Unique", "AssertUnique", "All", "Some", "None", "AllSame"):
                 seen.add(row.operation)
                 size = sum(map(len, values[row.dependencies[0]]))
-                assert size == 1 if row.operation == "Unique" else size > 0
-    assert seen == {"Unique", "All", "Some", "None"}
+                assert size == 1 if row.operation.endswith("Unique") else size > 0
+    return seen
 
 
 def test_some_object_in_scope_fails_where_the_answer_alone_does_not_say_so(questions, store):
@@ -141,9 +183,70 @@ def test_two_answers_to_one_text_come_from_two_image_sets(questions):
         pairs[template] += len(answers) == 2
         for one, other in itertools.combinations(answers.values(), 2):
             assert not one & other
-    for template in ("COUNT", "VERIFYCOUNT"):
+    for template in ("COUNT", "VERIFYCOUNT", "COUNTGROUPBY", "VERIFYCOUNTGROUPBY"):
         assert pairs[template] == sum(key[0] == template for key in by_text)
     assert all(pairs[template] for template in ALL)
+
+
+def test_choices_hold_the_answer_in_both_orders(questions):
+    orders = defaultdict(set)
+    for question in questions:
+        if question["template"] in CHOOSING:
+            choices = from_json(question["program"])[-1].arguments
+            assert len(set(choices)) == 2 and question["answer"] in choices
+            start = question["template"], choices.index(question["answer"])
+            orders[start].add(question["answer"])
+    assert set(orders) == set(itertools.product(CHOOSING, (0, 1)))
+
+
+def test_the_other_choice_is_seen_in_an_image_without_the_subject(questions, store):
+    """CHOOSEOBJECT and CHOOSEREL, at least where the answer is that of the seed's subgraph."""
+    asked = 0
+    for question in questions:
+        if (
+            question["template"] not in ("CHOOSEOBJECT", "CHOOSEREL")
+            or question["start_scene"] not in question["scene_ids"]
+        ):
+            continue
+        asked += 1
+        last = from_json(question["program"])[-1]
+        (other,) = set(last.arguments) - {question["answer"]}
+        rest = [store.graph(s) for s in question["scene_ids"] if s != question["start_scene"]]
+        if question["template"] == "CHOOSEOBJECT":
+            assert any(item.name == other for scene in rest for item in scene.objects.values())
+        else:
+            assert any(other in scene.by_relation for scene in rest)
+    assert asked > 100
+
+
+def test_two_objects_compared_are_in_two_images(questions, store):
+    """VERIFYSAMEATTR: the two objects are in two images, neither of which holds the other's kind."""
+    for question in questions:
+        if question["template"] != "VERIFYSAMEATTR":
+            continue
+        program = from_json(question["program"])
+        values = trace(program, [store.graph(scene_id) for scene_id in question["scene_ids"]])
+        first, second = (values[row.dependencies[0]] for row in program if row.operation == "Unique")
+        assert not any(ids and others for ids, others in zip(first, second, strict=True))
+
+
+def test_groups_are_asked_about_with_few_positives(questions, store):
+    """At most three images with several; "at most" only where it is true of all images that it is not counted in."""
+    kinds = set()
+    for question in questions:
+        if not question["template"].endswith("COUNTGROUPBY"):
+            continue
+        program = from_json(question["program"])
+        values = trace(program, [store.graph(scene_id) for scene_id in question["scene_ids"]])
+        groups = next(values[i] for i, row in enumerate(program) if row.operation == "GroupByImages")
+        assert sum(len(ids) > 1 for _, ids in groups) <= 3
+        (keep,) = [row for row in program if row.operation.startswith("KeepIf")]
+        kinds.add((question["template"], keep.operation))
+        assert 1 <= keep.arguments[0] <= 5
+        if keep.operation.endswith("Leq"):
+            assert len(groups) == len(question["scene_ids"])
+    assert {kind for template, kind in kinds if template == "VERIFYCOUNTGROUPBY"} == {"KeepIfValuesCountEq"}
+    assert len(kinds) == 4
 
 
 def test_numbers_stay_small_and_say_something(questions):
@@ -156,9 +259,9 @@ def test_numbers_stay_small_and_say_something(questions):
 
 def test_count_texts_speak_of_countable_things(questions):
     for question in questions:
-        if question["template"] in ("COUNT", "VERIFYCOUNT"):
+        if "COUNT" in question["template"] and question["template"] != "COMPARECOUNT":
             assert parse(question["tree"]).name not in ("leaf", "jeans")
-        if question["template"] != "VERIFYQUANT":
+        if question["template"] not in ("VERIFYQUANT", "VERIFYQUANTATTR", "COUNTGROUPBY", "VERIFYCOUNTGROUPBY"):
             assert parse(question["tree"]).edges
 
 
@@ -166,16 +269,18 @@ def test_texts_are_sentences(questions):
     for question in questions:
         text = question["text"]
         assert text[0].isupper() and "  " not in text and "{" not in text and "(" not in text
-        assert text.endswith("?") == (question["template"] in ("COUNT", "VERIFYATTR", "QUERYATTR"))
+        assert text.endswith("?") == (question["template"] not in STATEMENTS)
         assert question["annotator_text"].replace("(", "").replace(")", "") == text
         chain = any(edge.target.edges for edge in parse(question["tree"]).edges)
-        if chain and question["template"] in ("COUNT", "VERIFYATTR", "QUERYATTR"):
+        if chain and question["template"] in ("COUNT", "VERIFYATTR", "QUERYATTR", "VERIFYLOGIC", "VERIFYSAMEATTR"):
             assert "(" in question["annotator_text"]
 
 
 def test_rows_of_all_kinds_occur(questions):
     relations = {row.operation for q in questions for row in walk(from_json(q["program"]))}
     assert {"Scene", "WithRelation", "Filter", "UniqueImages", "geq", "leq", "eq", "gt", "lt"} <= relations
+    assert {"And", "Or", "WithRelationObject", "RelationBetween", "AllSame", "GroupByImages"} <= relations
+    assert {f"KeepIfValuesCount{name}" for name in ("Eq", "Geq", "Leq")} <= relations
 
 
 def test_what_is_dropped_is_counted(generated, world, templates, tmp_path):

@@ -34,6 +34,10 @@ class Groups(list[tuple[int, Sequence[str]]]):
     """Objects grouped by image: (image, the objects in it)."""
 
 
+class Relations(list[str]):
+    """The names of relations between one object and others."""
+
+
 class ProgramError(Exception):
     """A program has no answer on these scenes; ``reason`` says why in a few words, to be counted by."""
 
@@ -67,9 +71,17 @@ def execute(program: Program, scenes: Sequence[SceneGraph], lexicon: Entailment 
     return trace(program, scenes, lexicon)[-1]
 
 
-def trace(program: Program, scenes: Sequence[SceneGraph], lexicon: Entailment | None = None) -> list[Any]:
-    """The values of all rows of the program, in their order."""
-    return _run(program, _World(scenes, lexicon))
+def trace(
+    program: Program,
+    scenes: Sequence[SceneGraph],
+    lexicon: Entailment | None = None,
+    values: list[Any] | None = None,
+) -> list[Any]:
+    """The values of all rows of the program, in their order.
+
+    They are appended to ``values`` one by one, where given, so that those above a failing row are known.
+    """
+    return _run(program, _World(scenes, lexicon), values)
 
 
 def answer_text(value: Value) -> str:
@@ -77,8 +89,8 @@ def answer_text(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _run(program: Program, world: _World) -> list[Any]:
-    values: list[Any] = []
+def _run(program: Program, world: _World, values: list[Any] | None = None) -> list[Any]:
+    values = [] if values is None else values
     for row in program:
         values.append(RUN[row.operation](world, row, [values[index] for index in row.dependencies]))
     return values
@@ -143,7 +155,7 @@ def _with_relation_object(world: _World, row: Row, given: list) -> Objects:
     return result
 
 
-# --- from sets to one object, images, groups, numbers
+# --- from sets to one object, relations, images, groups, numbers
 
 
 def _unique(world: _World, row: Row, given: list) -> tuple[int, str]:
@@ -151,6 +163,17 @@ def _unique(world: _World, row: Row, given: list) -> tuple[int, str]:
     if len(found) != 1:
         raise ProgramError("not unique" if found else "nothing there")
     return found[0]
+
+
+def _assert_unique(world: _World, row: Row, given: list) -> Objects:
+    _unique(world, row, given)
+    return given[0]
+
+
+def _relation_between(world: _World, row: Row, given: list) -> Relations:
+    (index, subject), targets = given
+    found = world.scenes[index].outgoing.get(subject, ())
+    return Relations(dict.fromkeys(relation.name for relation in found if relation.object_id in targets[index]))
 
 
 def _unique_images(world: _World, row: Row, given: list) -> Images:
@@ -268,9 +291,7 @@ def _choose_attribute(world: _World, row: Row, given: list) -> str:
 
 
 def _choose_relation(world: _World, row: Row, given: list) -> str:
-    (index, subject), targets = given
-    scene = world.scenes[index]
-    held = {r.name for r in scene.outgoing.get(subject, ()) if r.object_id in targets[index]}
+    held = given[0]
     return _the_one(
         row.arguments,
         [any(name in held for name in world.names("relation", choice)) for choice in row.arguments],
@@ -284,6 +305,8 @@ RUN: dict[str, Callable[[_World, Row, list], Any]] = {
     "WithRelation": _with_relation,
     "WithRelationObject": _with_relation_object,
     "Unique": _unique,
+    "AssertUnique": _assert_unique,
+    "RelationBetween": _relation_between,
     "UniqueImages": _unique_images,
     "GroupByImages": _group_by_images,
     "KeepIfValuesCountEq": _keep_if(operator.eq),

@@ -7,15 +7,15 @@ rows whose values it takes. Rows are counted from 0 in Python and JSON, and from
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 PLACEHOLDER = "_"
 
 # what a row may give
-OBJECTS, OBJECT, IMAGES, GROUPS = "objects", "object", "images", "groups"
+OBJECTS, OBJECT, IMAGES, GROUPS, RELATIONS = "objects", "object", "images", "groups", "relations"
 NUMBER, TRUTH, NAME = "number", "truth value", "name"
-VALUES = (OBJECTS, OBJECT, IMAGES, GROUPS, NUMBER, TRUTH, NAME)
+VALUES = (OBJECTS, OBJECT, IMAGES, GROUPS, RELATIONS, NUMBER, TRUTH, NAME)
 # what an argument may be
 NOUN, ATTRIBUTE, GROUP, RELATION, MODIFIER, SIZE, PROGRAM = (
     "noun",
@@ -72,6 +72,8 @@ def _operators() -> Iterator[Operator]:
     for name in ("WithRelation", "WithRelationObject"):
         yield Operator(name, (objects, objects), (RELATION,), OBJECTS, rest=OBJECTS, rest_argument=MODIFIER)
     yield Operator("Unique", (objects,), (), OBJECT)
+    yield Operator("AssertUnique", (objects,), (), OBJECTS)
+    yield Operator("RelationBetween", (single, objects), (), RELATIONS)
     yield Operator("UniqueImages", (objects,), (), IMAGES)
     yield Operator("GroupByImages", (objects,), (), GROUPS)
     for name in ("Eq", "Gt", "Lt", "Geq", "Leq"):
@@ -91,7 +93,7 @@ def _operators() -> Iterator[Operator]:
     yield Operator("VerifyAttribute", (single,), (ATTRIBUTE,), TRUTH)
     yield Operator("ChooseName", (single,), (NOUN, NOUN), NAME)
     yield Operator("ChooseAttribute", (single,), (ATTRIBUTE, ATTRIBUTE), NAME)
-    yield Operator("ChooseRelation", (single, objects), (RELATION, RELATION), NAME)
+    yield Operator("ChooseRelation", ((RELATIONS,),), (RELATION, RELATION), NAME)
 
 
 OPERATORS = {operator.name: operator for operator in _operators()}
@@ -232,12 +234,18 @@ def show(program: Program) -> str:
 
     A sub-program's rows are counted apart and set in below the row that holds it, as ``2.1``, ``2.2``, ….
     """
-    lines = [("Index", "Operator", "Arguments"), *_lines(program, "")]
-    widths = [max(len(line[column]) for line in lines) for column in (0, 1)]
-    return "\n".join(f"{i:<{widths[0]}}  {o:<{widths[1]}}  {a}".rstrip() for i, o, a in lines)
+    return table(("Index", "Operator", "Arguments"), listing(program))
 
 
-def _lines(program: Program, prefix: str) -> Iterator[tuple[str, str, str]]:
+def table(head: tuple[str, ...], lines: Iterable[tuple[str, ...]]) -> str:
+    """Lines of text in columns as wide as they need."""
+    lines = [head, *lines]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def listing(program: Program, prefix: str = "") -> Iterator[tuple[str, str, str]]:
+    """Index, operator and arguments of each row in print; ``prefix`` is the index of the row above and a dot."""
     for position, row in enumerate(program, 1):
         index = f"{prefix}{position}"
         parts = [f"◆ {prefix}{dependency + 1}" for dependency in row.dependencies]
@@ -246,4 +254,4 @@ def _lines(program: Program, prefix: str) -> Iterator[tuple[str, str, str]]:
         parts += [f"◆ {index}.{len(sub)}" for sub in inner]
         yield index, row.operation, ", ".join(parts)
         for sub in inner:
-            yield from _lines(sub, f"{index}.")
+            yield from listing(sub, f"{index}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -78,13 +79,52 @@ def _weight(edge: Edge) -> bool:
 
 def _target(edge: Edge, parentheses: bool) -> str:
     """A relation's target and after it the modifiers: "a bottle with a corkscrew"."""
-    owned = edge.name.split(" ")[-1] in words.BARE_AFTER  # "flapping its wings", not "its a wing"
+    owned = words.split_determiner(edge.name)[1]  # "flapping its wings", not "its a wing"
     target = (
         noun_phrase(edge.target, parentheses=parentheses) if owned else describe(edge.target, parentheses=parentheses)
     )
     if parentheses and edge.target.edges:
         target = f"({target})"
-    return " ".join([target, *(f"{m.name} {words.article(m.noun, m.noun)}" for m in edge.modifiers)])
+    return _join(target, modifiers(edge))
+
+
+def modifiers(edge: Edge) -> str:
+    """The relation's modifiers: "with a corkscrew"; empty if it has none."""
+    return " ".join(f"{m.name} {words.article(m.noun, m.noun)}" for m in edge.modifiers)
+
+
+def what(edge: Edge, be: str) -> tuple[str, str]:
+    """A question for the relation's target, around its subject; ``be`` is the subject's "is" or "are".
+
+    ("What is", "pouring into a glass") the man; ("What does", "have") the woman; ("What is", "flapping") the bird.
+    """
+    auxiliary, verb = words.question_verb(words.split_determiner(edge.name)[0], be)
+    return f"What {auxiliary}", _join(verb, modifiers(edge))
+
+
+def either_target(edge: Edge, nouns: Sequence[str], be: str) -> str:
+    """The relation with a choice of target nouns: "is pouring tea or water into a glass", "is in a box or a bag"."""
+    relation, owned = words.split_determiner(edge.name)
+    if owned in ("a", "an"):
+        owned = ""
+    targets = [f"{owned} {noun}" if owned else words.article(noun, noun) for noun in nouns]
+    return _join(words.predicate_verb(relation, be), " or ".join(targets), modifiers(edge))
+
+
+def either_relation(relations: tuple[str, str], target: Subgraph, be: str) -> tuple[str, str]:
+    """A choice of relations to one target, around their subject: ("Is", "holding a hat or wearing it") the man.
+
+    Where the two need different verbs ("has", "is wearing") there is none before the subject: ("", "has a hat or is
+    wearing it").
+    """
+    first, second = relations
+    short = words.split_determiner(second)[0]
+    asked = [words.question_verb(relation, be) for relation in (first, short)]
+    object_, it = _target(Edge(first, target), False), words.pronoun(target.name)
+    if asked[0][0] == asked[1][0]:
+        return asked[0][0].capitalize(), f"{asked[0][1]} {object_} or {asked[1][1]} {it}"
+    verbs = [words.predicate_verb(relation, be) for relation in (first, short)]
+    return "", f"{verbs[0]} {object_} or {verbs[1]} {it}"
 
 
 def _join(*parts: str) -> str:

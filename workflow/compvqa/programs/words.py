@@ -28,6 +28,7 @@ MASS = _words("mass")  # no article, no plural
 NOT_VERBS = _words("not_verbs")  # in -s, begin a relation without being a verb
 BASE_VERBS = _words("base_verbs")  # begin a relation in their plural form: "hold", "sit on"
 BARE_AFTER = _words("bare_after")  # after a relation that ends in one, a noun has no article
+MEN, WOMEN, PERSONS = _words("men"), _words("women"), _words("persons")  # who is not an "it"
 FINITE = {"has": "have", "have": "have", "is": "are", "are": "are", "does": "do", "goes": "go"}
 SINGULAR_VERBS = {"have": "has", "are": "is"}
 BARE = frozenset({"with", "without", "of"})  # relations that follow a noun without "that is"
@@ -81,6 +82,35 @@ def predicate_verb(relation: str, verb: str) -> str:
     if is_finite(relation):
         return (_base(first) if verb == "are" else _third_person(first)) + tail
     return f"{verb} {relation}"
+
+
+@cache
+def question_verb(relation: str, verb: str) -> tuple[str, str]:
+    """The relation in a question, around its subject: ("is", "on"), ("do", "wear"); ``verb`` is "is" or "are"."""
+    if not is_finite(relation):
+        return verb, relation
+    first, _, tail = predicate_verb(relation, "are").partition(" ")
+    if first == "are":
+        return verb, tail
+    return ("do" if verb == "are" else "does"), f"{first} {tail}".rstrip()
+
+
+@cache
+def split_determiner(relation: str) -> tuple[str, str]:
+    """The relation without a determiner at its end, and the determiner: ("flapping", "its"), ("on", "")."""
+    start, _, last = relation.rpartition(" ")
+    return (start, last) if start and last in BARE_AFTER else (relation, "")
+
+
+@cache
+def pronoun(noun: str) -> str:
+    """What stands for the noun as an object: "it", "them", "him", "her"."""
+    head = noun.split(" of ")[0].split(" ")[-1].lower()
+    if head in MEN:
+        return "him"
+    if head in WOMEN:
+        return "her"
+    return "them" if head in PERSONS or is_plural(noun) else "it"
 
 
 @cache

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs.words import MASS
-from compvqa.questions.covr.references import alike_branches, substitute
-from compvqa.questions.covr.seed import MOST_IMAGES, Draft, Dropped, Negative, Pool, Seed, choose
+from compvqa.questions.covr.references import repeats_noun, unclear
+from compvqa.questions.covr.seed import MOST_IMAGES, Draft, Dropped, Pool, Seed, choose
 from compvqa.questions.covr.templates import Template, Variant, word
 
 TRIES = 10  # draws of image sets until both answers were found
@@ -24,23 +24,23 @@ SECOND = "g2"  # key of the scenes with g2
 def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random) -> Iterator[Draft | Dropped]:
     """One comparison, drawn, on image sets with both answers; each set holds g and g2 at least once."""
     compare = rng.choice(sorted(COMPARISONS))
-    second = _second(seed, rng)
+    second = next(second_references(seed, rng), None)
     if second is None:
         yield Dropped("no second reference")
         return
     pool = seed.pool(template, variant, [seed.graph, second])
-    places = _places(seed, pool, second)
-    if not pool.positives or not places[SECOND]:
+    hands = places(seed, pool, second)
+    if not pool.positives or not hands[SECOND]:
         yield Dropped("no image left with one of the references")
         return
     references = {"ref": seed.graph, "ref2": second}
     wording = word(variant, references, {"compare": compare} | COMPARISONS[compare])
-    with_second = places.pop(SECOND)
+    with_second = hands.pop(SECOND)
     found: set[bool] = set()
     for _ in range(TRIES):
         several = rng.sample(with_second, rng.randint(1, min(len(with_second), MOST_IMAGES - 1)))
-        hands = places | {f"{SECOND} {index}": [scene_id] for index, scene_id in enumerate(several)}
-        scenes = choose(rng, pool.positives, hands, prefer=(f"{SECOND} *",))
+        first_dealt = {f"{SECOND} {index}": [scene_id] for index, scene_id in enumerate(several)}
+        scenes = choose(rng, pool.positives, hands | first_dealt, prefer=(f"{SECOND} *",))
         first, other = (_number(variant, seed, g, scenes) for g in references.values())
         answer = HOLDS[compare](first, other)
         if first and other and answer not in found:
@@ -51,29 +51,24 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     yield Dropped("no image set with the other answer")
 
 
-def _second(seed: Seed, rng: random.Random) -> Subgraph | None:
-    """The subgraph of a distractor, drawn: g with the differing nodes replaced."""
+def second_references(seed: Seed, rng: random.Random) -> Iterator[Subgraph]:
+    """The subgraphs of distractors, each once, in a drawn order: g with the names found there in place.
+
+    Left out is what has no plural, is unclear, names a thing twice or equals g.
+    """
     choices = [(key, negative) for key, found in seed.negatives.items() for negative in found]
     rng.shuffle(choices)
+    seen = {seed.graph}
     for key, negative in choices:
-        second = replaced(seed.graph, key, negative)
-        sayable = second.name not in MASS and not alike_branches(second)
-        if sayable and seed.count(second, negative.scene_id):
-            return second
-    return None
+        second = seed.found_in(key, negative)
+        clear = second.name not in MASS and not unclear(second) and not repeats_noun(second)
+        if clear and second not in seen and seed.count(second, negative.scene_id):
+            seen.add(second)
+            yield second
 
 
-def replaced(g: Subgraph, key: str, negative: Negative) -> Subgraph:
-    """``g`` as it is found in a distractor; with ``attr`` in the key the first node's attribute."""
-    attribute = "attr" in key
-    for node, name in zip(negative.nodes, negative.names, strict=True):
-        g = substitute(g, node, name, attribute)
-        attribute = False
-    return g
-
-
-def _places(seed: Seed, pool: Pool, second: Subgraph) -> dict[str, list[str]]:
-    """The negative scenes by key, those with g2 under a key of their own."""
+def places(seed: Seed, pool: Pool, second: Subgraph) -> dict[str, list[str]]:
+    """The negative scenes without g by key, those with g2 under the key :data:`SECOND`."""
 
     def holds(g: Subgraph, scene_id: str) -> bool:
         return seed.count(g, scene_id) > 0

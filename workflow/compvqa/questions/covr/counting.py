@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from compvqa.questions.covr.seed import Draft, Dropped, Seed, choose
 from compvqa.questions.covr.templates import Template, Variant, word
@@ -11,6 +11,8 @@ from compvqa.questions.covr.templates import Template, Variant, word
 LARGEST = 5  # the largest number in a question or answer
 TRIES = 5  # draws of a second set of images whose number differs
 PHRASES = {"eq": "{}", "geq": "at least {}", "leq": "at most {}"}
+
+Sets = list[tuple[list[str], int]]  # of scenes, each with its number
 
 
 def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random) -> Iterator[Draft | Dropped]:
@@ -21,46 +23,52 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     if len({scene_id for found in negatives.values() for scene_id in found}) < 2:
         yield Dropped("too few negatives")
         return
-    sets = _two_sets(template, variant, seed, pool.positives, negatives, rng)
+
+    def draw(fewest: int) -> list[str]:
+        return choose(rng, pool.positives, negatives, fewest, prefer=template.prefer)
+
+    def number(scenes: list[str]) -> int:
+        counts = [seed.count(g, scene_id) for scene_id in scenes]
+        return sum(count > 0 for count in counts) if variant.options.get("images") else sum(counts)
+
+    sets = two_sets(draw, number)
     if sets is None:
         yield Dropped("no two sets with different numbers")
         return
-    (first, number), (second, other) = sets
     if not template.options.get("verify"):
         wording = word(variant, {"ref": g}, {})
         counts = variant.program[-1][0] == "Count"
-        yield Draft(wording, first, number if counts else None)
-        yield Draft(wording, second, other if counts else None)
+        for scenes, found in sets:
+            yield Draft(wording, scenes, found if counts else None)
         return
-    compare, bound = _bound(rng, number, other)
-    wording = word(variant, {"ref": g}, {"compare": compare, "number": bound} | _phrases(compare, bound))
+    compare, stated = bound(rng, *(found for _, found in sets))
+    wording = word(variant, {"ref": g}, {"compare": compare, "number": stated} | phrases(compare, stated))
     for scenes, found in sets:
-        yield Draft(wording, scenes, {"eq": found == bound, "geq": found >= bound, "leq": found <= bound}[compare])
+        yield Draft(wording, scenes, states(compare, stated, found))
 
 
-def _two_sets(
-    template: Template,
-    variant: Variant,
-    seed: Seed,
-    positives: list[str],
-    negatives: dict[str, list[str]],
-    rng: random.Random,
-) -> list[tuple[list[str], int]] | None:
-    """Two sets of scenes with their numbers: the first with a positive, both at most :data:`LARGEST`."""
-    result: list[tuple[list[str], int]] = []
+def two_sets(draw: Callable[[int], list[str]], number: Callable[[list[str]], int]) -> Sets | None:
+    """Two sets of scenes with their numbers: the first above 0, both at most :data:`LARGEST`.
+
+    ``draw`` is told how many positives a set holds at least: one in the first, none in the second.
+    """
+    result: Sets = []
     for _ in range(1 + TRIES):
         if len(result) == 2:
             break
-        fewest = 0 if result else 1
-        scenes = choose(rng, positives, negatives, fewest, prefer=template.prefer)
-        counts = [seed.count(seed.graph, scene_id) for scene_id in scenes]
-        number = sum(count > 0 for count in counts) if variant.options.get("images") else sum(counts)
-        if number <= LARGEST and len(scenes) > 1 and number not in [found for _, found in result]:
-            result.append((scenes, number))
+        scenes = draw(0 if result else 1)
+        found = number(scenes)
+        if found <= LARGEST and len(scenes) > 1 and found not in [other for _, other in result]:
+            result.append((scenes, found))
     return result if len(result) == 2 and result[0][1] > 0 else None
 
 
-def _bound(rng: random.Random, first: int, second: int) -> tuple[str, int]:
+def states(compare: str, stated: int, found: int) -> bool:
+    """Whether the number found is as stated: equal, at least or at most."""
+    return {"eq": found == stated, "geq": found >= stated, "leq": found <= stated}[compare]
+
+
+def bound(rng: random.Random, first: int, second: int) -> tuple[str, int]:
     """A comparison and a number that hold for just one of the two: never "at most 0" or "at least 5"."""
     low, high = sorted((first, second))
     ways = ["eq"]
@@ -76,11 +84,12 @@ def _bound(rng: random.Random, first: int, second: int) -> tuple[str, int]:
     return compare, first
 
 
-def _phrases(compare: str, number: int) -> dict[str, str]:
+def phrases(compare: str, number: int) -> dict[str, str]:
     """The slots whose words depend on the number."""
     return {
         "is": "is" if number == 1 else "are",
         "quantity": PHRASES[compare].format(number),
         "images": "image" if number == 1 else "images",
+        "contain": "contains" if number == 1 else "contain",
         "form": "singular" if number == 1 else "plural",
     }

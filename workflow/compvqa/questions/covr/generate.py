@@ -150,11 +150,11 @@ class _Maker:
             (needs.relation, "needs a relation", lambda: bool(g.edges)),
             (needs.attribute or needs.group, "needs an attribute", lambda: g.attribute is not None),
             (needs.group, "needs an attribute with a group", lambda: item.group is not None),
-            (needs.multi, "needs several instances", lambda: 2 <= item.n_instances <= 4),
+            (needs.multi, "needs several instances", lambda: item.multi),
             (needs.countable, "noun can't be counted", lambda: self.countable(g.name)),
             (needs.plural, "noun has no plural", lambda: g.name not in words.MASS),
             (bool(needs.keys), "needs other distractors", lambda: item.has_keys(needs.keys)),
-            (bool(template.exclude), "excluded noun", lambda: not self.excluded(template, item)),
+            (bool(template.exclude), "excluded noun", lambda: not template.excludes(g.name, item.group)),
         ]
         unmet = (reason for asked, reason, good in checks if asked and not good())
         return next((f"precondition: {reason}" for reason in unmet), None)
@@ -164,14 +164,6 @@ class _Maker:
         if noun in self.settings.not_countable or noun in words.MASS or words.is_plural(noun):
             return False
         return self.lexicon is None or self.lexicon.countable(noun)
-
-    def excluded(self, template: Template, item: Seed) -> bool:
-        noun = item.graph.name
-        return any(
-            (not exclusion.groups or item.group in exclusion.groups)
-            and (not exclusion.nouns or any(_is_kind_of(noun, other) for other in exclusion.nouns))
-            for exclusion in template.exclude
-        )
 
     def question(self, template: Template, item: Seed, start: Start, draft: Draft | Dropped) -> Row | Dropped:
         """The row of a draft whose program answers as wanted on its scenes; else why it is dropped."""
@@ -209,8 +201,3 @@ class _Maker:
             "size": item.graph.size,
             "depth": item.graph.depth,
         }
-
-
-def _is_kind_of(noun: str, other: str) -> bool:
-    """Whether the noun is ``other``, its plural, or begins with it: "trees", "tree trunk"."""
-    return noun in (other, words.plural(other)) or noun.startswith(f"{other} ")

@@ -17,7 +17,7 @@ from compvqa.graphs.subgraph import parse
 from compvqa.questions.covr.seed import Negative, Seed
 from compvqa.scenes.graph import SceneGraph
 
-POSITIVE = "pos"
+POSITIVE, MULTIPLE = "pos", "mult"
 SEED_COLUMNS = ("seed", "subgraph_key", "scene_id", "split", "tree", "n_instances")
 RELATED_COLUMNS = ("seed", "key", "scene_id", "rank", "nodes", "names")
 PRESENCE_COLUMNS = ("scene_id", "subgraph_key", "masked", "p")
@@ -61,10 +61,10 @@ def _seed(
     found.sort(key=itemgetter("key", "rank"))
     negatives: dict[str, list[Negative]] = {}
     for item in found:
-        if item["key"] != POSITIVE:
+        if item["key"] not in (POSITIVE, MULTIPLE):
             negative = Negative(item["scene_id"], tuple(item["nodes"]), tuple(item["names"]))
             negatives.setdefault(item["key"], []).append(negative)
-    positives = [item["scene_id"] for item in found if item["key"] == POSITIVE]
+    positives, multiples = ([item["scene_id"] for item in found if item["key"] == key] for key in (POSITIVE, MULTIPLE))
     return Seed(
         row["seed"],
         parse(row["tree"]),
@@ -74,6 +74,7 @@ def _seed(
         negatives,
         scene,
         others,
+        multiples,
     )
 
 

@@ -1,4 +1,5 @@
-"""VERIFYQUANT: whether all, some or none of the objects of a scope fulfil a condition.
+"""VERIFYQUANT: whether all, some or none of the objects of a scope fulfil a condition; VERIFYQUANTATTR: whether
+all have the same attribute of a group.
 
 The condition is cut off from g: its root's attribute, a relation of the root to a leaf, or both branches of
 a V. What is left is the scope.
@@ -11,11 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from compvqa.graphs.subgraph import Edge, Subgraph
+from compvqa.programs.words import group_name
 from compvqa.questions.covr.references import condition_rows, with_edges, without_attribute
 from compvqa.questions.covr.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.questions.covr.templates import Template, Variant, word
 
 OPERATORS = {"All": "All", "Some": "Some", "No": "None"}
+SAME = "All with the same"  # attribute of a group, instead of a condition
 
 
 @dataclass(frozen=True)
@@ -60,17 +63,20 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
 def _of_form(
     template: Template, variant: Variant, seed: Seed, form: Form, rng: random.Random
 ) -> Iterator[Draft | Dropped]:
-    quantifier = rng.choice(sorted(OPERATORS))
+    same = variant.options.get("same", False)
+    quantifier = SAME if same else rng.choice(sorted(OPERATORS))
     pool = seed.pool(template, variant, [form.scope])
-    sets = _sets(quantifier, _Scenes.of(seed, pool, form), rng)
+    sets = _sets(quantifier, _Scenes.of(seed, pool, form, seed.group if same else None), rng)
     condition = replace(form.scope, attribute=None, edges=form.edges)
     wording = word(
         variant,
         {"scope": form.scope, "condition": condition},
         {
             "quantifier": quantifier,
-            "operator": OPERATORS[quantifier],
+            "operator": OPERATORS.get(quantifier),
             "attribute": form.attribute,
+            "group": seed.group,
+            "group_name": group_name(seed.group or ""),
             "test": condition_rows(form.attribute, form.edges),
         },
     )
@@ -91,15 +97,20 @@ class _Scenes:
     other: dict[str, list[str]]  # no object in scope
 
     @staticmethod
-    def of(seed: Seed, pool: Pool, form: Form) -> _Scenes:
+    def of(seed: Seed, pool: Pool, form: Form, group: str | None) -> _Scenes:
+        """The scenes of the pool; with a group, those where each object in scope has one attribute of it."""
+
+        def clear(scene_id: str) -> bool:
+            return group is None or None not in seed.values(form.scope, scene_id, group)
+
         def scope(scene_id: str) -> int:
             return seed.count(form.scope, scene_id)
 
         def good(scene_id: str) -> int:
             return seed.count(seed.graph, scene_id)
 
-        holding = [scene_id for scene_id in pool.positives if good(scene_id)]
-        failing = pool.scenes(lambda scene_id: scope(scene_id) > 0 and good(scene_id) == 0)
+        holding = [scene_id for scene_id in pool.positives if good(scene_id) and clear(scene_id)]
+        failing = pool.scenes(lambda s: scope(s) > 0 and good(s) == 0 and clear(s))
         return _Scenes(
             holding,
             [scene_id for scene_id in holding if good(scene_id) == scope(scene_id)],
@@ -112,7 +123,8 @@ def _sets(quantifier: str, scenes: _Scenes, rng: random.Random) -> dict[bool, li
     """The image sets by answer, where there are any.
 
     All-false, Some-false and No-true hold an object in scope that fails; All-true, Some-true and No-false one
-    that fulfils the condition.
+    that fulfils the condition. "The same" is false where one in scope fulfils the condition and one fails; to be
+    true it is shown in two images if there are.
     """
     mixed = scenes.failing | {f"{key} other": found for key, found in scenes.other.items()}
     counterexamples = tuple(scenes.failing)
@@ -121,6 +133,11 @@ def _sets(quantifier: str, scenes: _Scenes, rng: random.Random) -> dict[bool, li
         if scenes.all_holding:
             result[True] = choose(rng, scenes.all_holding, scenes.other)
         if counterexamples:
+            result[False] = choose(rng, scenes.holding, mixed, prefer=counterexamples)
+    elif quantifier == SAME:
+        if scenes.all_holding:
+            result[True] = choose(rng, scenes.all_holding, scenes.other, fewest=2)
+        if scenes.holding and counterexamples:
             result[False] = choose(rng, scenes.holding, mixed, prefer=counterexamples)
     else:
         if scenes.holding:

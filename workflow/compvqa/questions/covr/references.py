@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from compvqa.graphs.subgraph import Edge, Subgraph, make
+from compvqa.graphs.subgraph import Edge, Modifier, Subgraph, make
 from compvqa.programs.operators import Row
-from compvqa.scenes.graph import SceneGraph
+from compvqa.scenes.graph import Relation, SceneGraph
 
-ATTRIBUTE, NAME = "attr", "name"
+ATTRIBUTE = "attr"  # in the key of a distractor whose attribute differs
 
 
 def without_attribute(g: Subgraph) -> Subgraph:
@@ -34,6 +34,19 @@ def alike_branches(g: Subgraph) -> bool:
 def repeats_attribute(g: Subgraph) -> bool:
     """Whether a relation says its subject's attribute again: "sitting man that is sitting on a sofa"."""
     return any(g.attribute in edge.name.split(" ") or repeats_attribute(edge.target) for edge in g.edges)
+
+
+def repeats_noun(g: Subgraph, above: frozenset[str] = frozenset()) -> bool:
+    """Whether a noun comes twice on one way from the root: "a counter that is on a counter"."""
+    below = above | {g.name}
+    return g.name in above or any(repeats_noun(edge.target, below) for edge in g.edges)
+
+
+def unclear(g: Subgraph) -> str | None:
+    """Why nothing should be asked about the subgraph, if so."""
+    if alike_branches(g):
+        return "two branches alike"
+    return "attribute said twice" if repeats_attribute(g) else None
 
 
 def rows(g: Subgraph, start: int = 0) -> list[Row]:
@@ -66,10 +79,22 @@ def condition_rows(attribute: str | None, edges: Sequence[Edge]) -> tuple[Row, .
     return tuple(result)
 
 
+def object_rows(edge: Edge, subjects: int, start: int) -> list[Row]:
+    """The rows that find all that the objects of row ``subjects`` have the relation to, whatever it is."""
+    result = [Row("Scene")]
+    found = _modifier_rows(edge, result, start)
+    result.append(Row("WithRelationObject", _names(edge), (subjects, start, *found)))
+    return result
+
+
 def _target_rows(edge: Edge, result: list[Row], start: int) -> list[int]:
     """Append the rows of a relation's target and modifiers; give where their values are."""
     result.extend(rows(edge.target, start + len(result)))
-    found = [start + len(result) - 1]
+    return [start + len(result) - 1, *_modifier_rows(edge, result, start)]
+
+
+def _modifier_rows(edge: Edge, result: list[Row], start: int) -> list[int]:
+    found = []
     for modifier in edge.modifiers:
         result.append(Row("Find", (modifier.noun,)))
         found.append(start + len(result) - 1)
@@ -77,7 +102,11 @@ def _target_rows(edge: Edge, result: list[Row], start: int) -> list[int]:
 
 
 def _relation_row(edge: Edge, objects: int, found: list[int]) -> Row:
-    return Row("WithRelation", (edge.name, *(m.name for m in edge.modifiers)), (objects, *found))
+    return Row("WithRelation", _names(edge), (objects, *found))
+
+
+def _names(edge: Edge) -> tuple[str, ...]:
+    return (edge.name, *(modifier.name for modifier in edge.modifiers))
 
 
 def matches(scene: SceneGraph, g: Subgraph) -> list[str]:
@@ -96,33 +125,54 @@ def matches(scene: SceneGraph, g: Subgraph) -> list[str]:
 
 
 def _subjects(scene: SceneGraph, edge: Edge) -> set[str]:
-    relations = scene.by_relation.get(edge.name)
-    targets = matches(scene, edge.target) if relations else ()
-    if not targets:
-        return set()
+    targets = matches(scene, edge.target) if edge.name in scene.by_relation else ()
+    return {r.subject_id for r in _holding(scene, edge) if r.object_id in targets} if targets else set()
+
+
+def targets(scene: SceneGraph, subjects: Container[str], edge: Edge) -> list[str]:
+    """The ids of all objects that the subjects have the relation to: what :func:`object_rows` would find."""
+    found = (r.object_id for r in _holding(scene, edge) if r.subject_id in subjects)
+    return list(dict.fromkeys(found))
+
+
+def _holding(scene: SceneGraph, edge: Edge) -> Iterable[Relation]:
+    """The relations of the edge's name that have its modifiers."""
+    named = scene.by_relation.get(edge.name, ())
+    if not edge.modifiers:
+        return named
     modifiers = [(m.name, scene.by_name.get(m.noun, ())) for m in edge.modifiers]
-    return {
-        relation.subject_id
-        for relation in relations
-        if relation.object_id in targets
-        and all(any(m == name and o in ids for m, o in relation.modifiers) for name, ids in modifiers)
-    }
+    return [
+        relation
+        for relation in named
+        if all(any(m == name and o in ids for m, o in relation.modifiers) for name, ids in modifiers)
+    ]
 
 
-def substitute(g: Subgraph, node: int, name: str, attribute: bool = False) -> Subgraph:
-    """``g`` with the name of node ``node`` (or the attribute of object ``node``) replaced by ``name``."""
-    if node == 0:
-        return replace(g, attribute=name) if attribute else replace(g, name=name)
+def in_distractor(g: Subgraph, key: str, nodes: Sequence[int], names: Sequence[str]) -> Subgraph:
+    """``g`` as a distractor scene holds it: with the names found there (a row of the related table).
+
+    The key says what differs at each node: ``1_relation_neg_attr_root`` a relation, then the root's attribute.
+    A key such as ``no_mult`` has no nodes: such a scene holds ``g`` itself.
+    """
+    of_attribute = [ATTRIBUTE in part.split("_") for part in key.split("_neg_")]
+    changes = zip(nodes, of_attribute, names, strict=False)
+    return substitute(g, {(node, attribute): name for node, attribute, name in changes})
+
+
+def substitute(g: Subgraph, names: Mapping[tuple[int, bool], str], root: int = 0) -> Subgraph:
+    """``g``, whose root is node ``root``, with some nodes' names replaced, all at once.
+
+    ``names`` has for (node, False) the node's new name and for (object, True) the object's new attribute. As
+    the branches are put in order again, a node of the result may have another number.
+    """
     edges = []
     for number, edge in g.numbered_edges():
-        target, after = number + 1, number + 1 + edge.target.size
-        if node == number:
-            edge = replace(edge, name=name)
-        elif target <= node < after:
-            edge = replace(edge, target=substitute(edge.target, node - target, name, attribute))
-        elif after <= node < after + 2 * len(edge.modifiers):
-            position, is_noun = divmod(node - after, 2)
-            changed = replace(edge.modifiers[position], **{"noun" if is_noun else "name": name})
-            edge = replace(edge, modifiers=(*edge.modifiers[:position], changed, *edge.modifiers[position + 1 :]))
-        edges.append(edge)
-    return make(g.name, g.attribute, tuple(edges))
+        relation = root + number
+        after = relation + 1 + edge.target.size
+        modifiers = tuple(
+            Modifier(names.get((at, False), m.name), names.get((at + 1, False), m.noun))
+            for at, m in zip(range(after, after + 2 * len(edge.modifiers), 2), edge.modifiers, strict=True)
+        )
+        target = substitute(edge.target, names, relation + 1)
+        edges.append(Edge(names.get((relation, False), edge.name), target, modifiers))
+    return make(names.get((root, False), g.name), names.get((root, True), g.attribute), tuple(edges))

@@ -12,11 +12,12 @@ from itertools import zip_longest
 from compvqa.graphs.simple import simple_subgraphs
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs.executor import Value
-from compvqa.questions.covr.references import alike_branches, matches, repeats_attribute
+from compvqa.questions.covr.references import in_distractor, matches, unclear
 from compvqa.questions.covr.templates import Template, Variant, Wording
 from compvqa.scenes.graph import SceneGraph
 
 FEWEST_IMAGES, MOST_IMAGES = 2, 5
+MULTI = range(2, 5)  # instances in the start scene of a multi seed
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,13 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Pool:
-    """The scenes a variant may choose from: positives (the start scene first), negatives by key."""
+    """The scenes a variant may choose from: positives (the start scene first), negatives by key.
+
+    ``multiples`` are the scenes with several instances (the start scene first), which only multi seeds have.
+    """
 
     positives: list[str]
+    multiples: list[str]
     negatives: dict[str, list[Negative]]
 
     def scenes(self, keep: Callable[[str], bool], skip: Iterable[str] = ()) -> dict[str, list[str]]:
@@ -78,9 +83,12 @@ class Seed:
         negatives: Mapping[str, Sequence[Negative]],
         scene: Callable[[str], SceneGraph],
         others: Callable[[str, int], bool] | None = None,
+        multiples: Iterable[str] = (),
     ):
         self.number, self.graph, self.scene_id, self.n_instances = number, graph, scene_id, n_instances
+        self.multi = n_instances in MULTI
         self.positives = list(dict.fromkeys([scene_id, *positives]))
+        self.multiples = list(dict.fromkeys([scene_id, *multiples])) if self.multi else []
         self.negatives = {key: list(negatives[key]) for key in sorted(negatives) if negatives[key]}
         self.scene = scene
         self._others = others
@@ -93,6 +101,18 @@ class Seed:
             self._counts[key] = len(matches(self.scene(scene_id), g))
         return self._counts[key]
 
+    def values(self, g: Subgraph, scene_id: str, group: str) -> list[str | None]:
+        """The attribute of the group that each object ``g`` refers to in the scene has, None where not just one."""
+        scene = self.scene(scene_id)
+        found = [
+            [name for name, of in scene.objects[item].attributes.items() if of == group] for item in matches(scene, g)
+        ]
+        return [names[0] if len(names) == 1 else None for names in found]
+
+    def found_in(self, key: str, negative: Negative) -> Subgraph:
+        """The subgraph that a distractor was chosen for: the seed's with the names found there."""
+        return in_distractor(self.graph, key, negative.nodes, negative.names)
+
     @cached_property
     def group(self) -> str | None:
         """The group of the root's attribute, as annotated in the start scene."""
@@ -104,9 +124,7 @@ class Seed:
     @cached_property
     def unclear(self) -> str | None:
         """Why no template should ask about the subgraph, if so."""
-        if alike_branches(self.graph):
-            return "two branches alike"
-        return "attribute said twice" if repeats_attribute(self.graph) else None
+        return unclear(self.graph)
 
     def has_keys(self, patterns: Iterable[str]) -> bool:
         """Whether there is a distractor whose key fits one of the patterns."""
@@ -126,6 +144,7 @@ class Seed:
 
         return Pool(
             [scene_id for scene_id in self.positives if good(scene_id)],
+            [scene_id for scene_id in self.multiples if good(scene_id)],
             {
                 key: [negative for negative in found if good(negative.scene_id)]
                 for key, found in self.negatives.items()

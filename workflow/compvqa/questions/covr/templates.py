@@ -17,8 +17,8 @@ from compvqa.errors import InputError
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs.operators import Row, to_json
 from compvqa.programs.text import clause, describe, noun_phrase, predicate
-from compvqa.programs.words import be
-from compvqa.questions.covr.references import rows
+from compvqa.programs.words import be, plural
+from compvqa.questions.covr.references import object_rows, rows
 from compvqa.settings import Settings
 
 SkeletonRow = tuple[str, list[str | int], list[int]]
@@ -42,6 +42,17 @@ class Exclusion(Settings):
     groups: tuple[str, ...] = Field((), description="Groups of the root's attribute; empty: all.")
     nouns: tuple[str, ...] = Field((), description="Root nouns, also what begins with one ('tree trunk'); empty: all.")
 
+    def holds(self, noun: str, group: str | None) -> bool:
+        """Whether an object of that noun and attribute group is left out."""
+        return (not self.groups or group in self.groups) and (
+            not self.nouns or any(_is_kind_of(noun, other) for other in self.nouns)
+        )
+
+
+def _is_kind_of(noun: str, other: str) -> bool:
+    """Whether the noun is ``other``, its plural, or begins with it: "trees", "tree trunk"."""
+    return noun in (other, plural(other)) or noun.startswith(f"{other} ")
+
 
 class Variant(Settings):
     """One form of a template: its text, its program and what its images must fulfil."""
@@ -52,7 +63,8 @@ class Variant(Settings):
     )
     program: tuple[SkeletonRow, ...] = Field(
         description="Rows [operator, arguments, dependencies]; [Refer, [name], []] stands for the rows of a "
-        "reference, and an argument or operator '$slot' for a slot's value."
+        "reference, [Objects, [$edge], [row]] for those that find all that the row's objects have the edge's relation "
+        "to, and an argument or operator '$slot' for a slot's value."
     )
     others_exist: bool = Field(False, description="O: no image that holds more instances than annotated.")
     options: dict[str, Any] = Field({}, description="What only this kind of template reads.")
@@ -69,6 +81,10 @@ class Template(Settings):
     exclude: tuple[Exclusion, ...] = ()
     options: dict[str, Any] = Field({}, description="What only this kind of template reads.")
     variants: dict[str, Variant]
+
+    def excludes(self, noun: str, group: str | None) -> bool:
+        """Whether the template asks nothing about objects of that noun and attribute group."""
+        return any(exclusion.holds(noun, group) for exclusion in self.exclude)
 
 
 def load(folder: Path) -> list[Template]:
@@ -123,7 +139,8 @@ class Phrase:
     """A reference inside a template's text; what follows the colon is its form.
 
     ``a`` "a sink that is below a towel", ``the``, ``plural`` (no article), ``singular`` (no article),
-    ``clause`` "people are erasing a mark", ``predicate`` "are erasing a mark", ``be`` "is" or "are", ``Be``.
+    ``clause`` "people are erasing a mark", ``predicate`` "are erasing a mark", ``be`` "is" or "are", ``Be``,
+    ``Do`` "Does" or "Do".
     """
 
     def __init__(self, g: Subgraph, parentheses: bool):
@@ -142,6 +159,7 @@ FORMS: dict[str, Callable[[Subgraph, bool], str]] = {
     "predicate": lambda g, p: predicate(g, "plural", p),
     "be": lambda g, p: be(g.name, "singular"),
     "Be": lambda g, p: be(g.name, "singular").capitalize(),
+    "Do": lambda g, p: {"is": "Does", "are": "Do"}[be(g.name, "singular")],
 }
 
 
@@ -166,6 +184,8 @@ def fill(skeleton: tuple[SkeletonRow, ...], references: Mapping[str, Subgraph], 
     for operation, arguments, dependencies in skeleton:
         if operation == "Refer":
             program.extend(rows(references[arguments[0]], len(program)))
+        elif operation == "Objects":
+            program.extend(object_rows(value(arguments[0]), at[dependencies[0]], len(program)))
         else:
             where = tuple(at[index] for index in dependencies)
             program.append(Row(value(operation), tuple(map(value, arguments)), where))
