@@ -12,7 +12,7 @@ FAMILIES = {
     "the target too": ("name_neg_object",),
     "the relation too": ("name_neg_relation", "attr_neg_relation"),
 }
-SEARCHED = ("no node or one differs",)  # the families that the search gives
+SEARCHED = tuple(FAMILIES)  # the families that the search gives
 
 
 def found_rows(candidates: list[dict]) -> dict[int, dict[str, dict]]:

@@ -30,6 +30,9 @@ class CandidateSettings(StoreSettings):
         500, ge=1, description="Occurring scenes of all subgraphs that are equal but for one node, at most"
     )
     exclusive: float = Field(0.5, ge=0, le=1, description="Two names exclude each other if m is above this")
+    unasked_relations: tuple[str, ...] = Field(
+        ("of",), description="No target or name of a relation is replaced where one of these takes part"
+    )
     partition: int = Field(
         100_000,
         ge=1,
@@ -95,9 +98,11 @@ def find_candidates(
     ``i_name``,
     ``i_attr``, ``i_relation``: scenes that contain g with that node replaced by an exclusive name, and
     that contain
-    g in no reading of its names by overlapping ones. ``no_mult``, for seeds with two instances or more:
-    scenes
-    with exactly one. All of the seed's own split.
+    g in no reading of its names by overlapping ones. ``…_neg_attr_root``, ``…_neg_object_j``,
+    ``…_neg_relation_j``: scenes in which that node and the root's attribute, the noun or the relation j are
+    replaced (the latter by names seen with the root), and that do not contain what a question about it refers
+    to. ``mult`` and ``no_mult``, for seeds with 2-4 instances: scenes with several, and with exactly one. All
+    of the seed's own split.
     """
     return find(settings.backend).find_candidates(
         scenes, subgraphs, occurrences, overlap, shard, shards, out_seeds, out_candidates, settings, seed

@@ -25,11 +25,11 @@ from compvqa.graphs.store import connect, create, number, sorted_reader, view
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.graphs.tables import CANDIDATES, OCCURRENCES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.progress import track
-from compvqa.scenes.tables import SCENES
+from compvqa.scenes.tables import OBJECTS, RELATIONS, SCENES
 from compvqa.seeds import of_shard, stable_hash
 
 _POSITIVE = 2**63 - 1
-_WHOLE_SCENE = ("pos", "no_mult")
+_WHOLE_SCENE = ("pos", "no_mult", "mult")
 _KINDS = ("noun", "attribute", "relation", "modifier")
 _PLACE = pa.schema(
     [
@@ -42,6 +42,22 @@ _PLACE = pa.schema(
         ("key_id", pa.int16()),
         ("salt", pa.int64()),
         ("shape_salt", pa.int64()),
+    ]
+)
+_CHANGE = pa.schema(
+    [
+        ("shape", pa.string()),
+        ("key_id", pa.int16()),
+        ("slot", pa.int8()),
+        ("slot2", pa.int8()),
+        ("kind", pa.int8()),
+        ("kind2", pa.int8()),
+        ("salt", pa.int64()),
+        ("without_shape", pa.string()),
+        ("without", pa.list_(pa.int8())),
+        ("seen", pa.list_(pa.int8())),
+        ("relations", pa.list_(pa.int8())),
+        ("leaves", pa.list_(pa.int8())),
     ]
 )
 
@@ -66,12 +82,14 @@ def find_candidates(
         for statement in track((*sql.READ, *sql.POSITIVES), "subgraphs", unit="step"):
             connection.execute(statement)
         _find_same(connection)
-        parts = 1 + number(connection, "select count(*) from asked_mask") // settings.partition
-        for part in track(range(parts), "distractors", total=parts, unit="part"):
-            connection.execute("set variable part = ?", [part])
-            connection.execute("set variable parts = ?", [parts])
-            for statement in sql.NEGATIVES:
-                connection.execute(statement)
+        _load_seen(connection, scenes)
+        for asked, statements in sql.NEGATIVES.items():
+            parts = 1 + number(connection, f"select count(*) from {asked}") // settings.partition
+            for part in track(range(parts), "distractors", total=parts, unit="part"):
+                connection.execute("set variable part = ?", [part])
+                connection.execute("set variable parts = ?", [parts])
+                for statement in statements:
+                    connection.execute(statement)
         counts["out"] = tables.write(out_seeds, SEEDS, sorted_reader(connection, sql.SEEDS))
         counts["candidates"] = tables.write(out_candidates, CANDIDATES, sorted_reader(connection, sql.CANDIDATES))
         for key, rows in connection.execute(sql.COUNTS).fetchall():
@@ -147,6 +165,8 @@ def _load(
     }
     numbers = pa.array(range(len(words)), pa.int32())
     create(connection, "word", columns | {"id": numbers, "salt": _salts(seed, "name", words)})
+    unasked = "set variable unasked = (select coalesce(list(id), []) from word where list_contains(?, name))"
+    connection.execute(unasked, [list(settings.unasked_relations)])
     _load_shapes(connection, seed)
 
 
@@ -154,8 +174,11 @@ def _load_shapes(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     """The slots of each shape (with numbers for keys), and which slot stands where in each reading."""
     found = [row[0] for row in connection.execute("select distinct shape from pattern order by 1").fetchall()]
     slots = {shape: shapes.slots(shape) for shape in found}
-    keys = {key: 0 for key in _WHOLE_SCENE} | {s.key: s.node for row in slots.values() for s in row if s.key}
-    names = sorted(keys)
+    changes = {shape: shapes.changes2(shape) for shape in found}
+    nodes = {key: (0, None) for key in _WHOLE_SCENE}
+    nodes |= {slot.key: (slot.node, None) for row in slots.values() for slot in row if slot.key}
+    nodes |= {change.key: (change.first.node, change.second.node) for row in changes.values() for change in row}
+    names = sorted(nodes)
     ids = {name: i for i, name in enumerate(names)} | {None: None}
     orders = [(shape, number, *reading) for shape in found for number, reading in enumerate(shapes.readings(shape))]
     rows = [
@@ -166,16 +189,34 @@ def _load_shapes(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
         for place, slot in enumerate(order)
     ]
     create(connection, "place", pa.Table.from_pylist(rows, _PLACE))
+    rows = [
+        {"shape": shape, "key_id": ids[change.key], "slot": change.slots[0], "slot2": change.slots[1]}
+        | {"kind": _KINDS.index(change.first.kind), "kind2": _KINDS.index(change.second.kind)}
+        | {"salt": _salt(seed, "places", f"{change.slots} {shape}")}
+        | {"without_shape": change.without[0], "without": change.without[1], "seen": change.seen}
+        | {"relations": change.relations, "leaves": change.leaves}
+        for shape, row in changes.items()
+        for change in row
+    ]
+    create(connection, "change", pa.Table.from_pylist(rows, _CHANGE))
     create(
         connection,
         "key",
         {
             "id": pa.array(range(len(names)), pa.int16()),
             "key": pa.array(names, pa.string()),
-            "node": pa.array([keys[name] for name in names], pa.int16()),
+            "node": pa.array([nodes[name][0] for name in names], pa.int16()),
+            "node2": pa.array([nodes[name][1] for name in names], pa.int16()),
             "salt": _salts(seed, "key", names),
         },
     )
+
+
+def _load_seen(connection: duckdb.DuckDBPyConnection, scenes: Path) -> None:
+    """Which relations are annotated between which nouns."""
+    for schema in (OBJECTS, RELATIONS):
+        view(connection, f"{schema.name}_file", [scenes / f"{schema.name}.parquet"], schema)
+    connection.execute(sql.SEEN)
 
 
 def _find_same(connection: duckdb.DuckDBPyConnection) -> None:

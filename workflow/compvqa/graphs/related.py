@@ -116,7 +116,7 @@ qualify row_number() over (partition by seed, key order by rank) <= getvariable(
 """,
     """
 create table complete as
-select seed from picked group by seed having bool_or(key = 'pos') and bool_or(key <> 'pos')
+select seed from picked group by seed having bool_or(key = 'pos') and bool_or(key not in ('pos', 'mult'))
 """,
 )
 _RELATED = """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count, permutations, product
 
 from compvqa.graphs.subgraph import Edge, Subgraph, parse
@@ -55,9 +55,71 @@ def readings(shape: str) -> list[tuple[str, tuple[int, ...]]]:
     first."""
     result = []
     for tree in _orders(_numbered(shape)):
-        read, names = shape_of(tree.json())
-        result.append((read, tuple(int(name.strip('"')) for name in names)))
+        result.append(_slots_of(tree))
     return result
+
+
+@dataclass(frozen=True)
+class Change2:
+    """A way to replace two nodes of a shape at once, by a key such as ``0_name_neg_object_2``.
+
+    ``seen`` are the slots of a subject's noun, a relation and an object's noun that must occur together when the
+    second slot's name is replaced. ``without`` is what must be absent: a shape, and the slots its names come from.
+    ``relations`` are slots of which none may be named so that nobody can ask about it, ``leaves`` slots whose names
+    must all differ.
+    """
+
+    key: str
+    first: Slot
+    second: Slot
+    slots: tuple[int, int]
+    without: tuple[str, tuple[int, ...]]
+    seen: tuple[int, ...] = ()
+    relations: tuple[int, ...] = field(default=(), kw_only=True)
+    leaves: tuple[int, ...] = field(default=(), kw_only=True)
+
+
+def changes2(shape: str) -> list[Change2]:
+    """The changes of distance 2 that templates need: of the root's attribute, of what a relation of the root leads
+    to, and of that relation, each with another one (App. A; only relations to leaves are asked about)."""
+    tree, places = _numbered(shape), slots(shape)
+    if not tree.edges:
+        return []
+    at = {slot.key: place for place, slot in enumerate(places) if slot.key}
+    found = [*_of_attribute(tree, places, at)]
+    leaves = [(number, edge) for number, edge in tree.numbered_edges() if not edge.target.edges]
+    asked = {
+        "relations": tuple(place for place, slot in enumerate(places) if slot.kind == "relation"),
+        "leaves": tuple(at[f"{number}_relation"] for number, _ in leaves),
+    }
+    plain = all(node.attribute is None for number, node in tree.objects() if number)
+    for number, edge in leaves:
+        inside = range(number, number + 1 + edge.target.size + 2 * len(edge.modifiers))
+        relation, target = at[f"{number}_relation"], at[f"{number + 1}_name"]
+        seen = (at["0_name"], relation, target)
+        rest = _slots_of(replace(tree, edges=tuple(other for other in tree.edges if other is not edge)))
+        for place, slot in enumerate(places):
+            if slot.kind == "noun" and slot.node not in inside and plain:
+                key = f"{slot.key}_neg_object_{number + 1}"
+                found.append(Change2(key, slot, places[target], (place, target), rest, seen, **asked))
+            if slot.key in ("0_name", "0_attr"):
+                key, alone = f"{slot.key}_neg_relation_{number}", _slots_of(replace(tree, edges=()))
+                found.append(Change2(key, slot, places[relation], (place, relation), alone, seen, **asked))
+    return found
+
+
+def _of_attribute(tree: Subgraph, places: list[Slot], at: dict[str, int]) -> Iterator[Change2]:
+    if tree.attribute is not None:
+        own, rest = at["0_attr"], _slots_of(replace(tree, attribute=None))
+        for place, slot in enumerate(places):
+            if slot.key and place != own:
+                yield Change2(f"{slot.key}_neg_attr_root", slot, places[own], (place, own), rest)
+
+
+def _slots_of(part: Subgraph) -> tuple[str, tuple[int, ...]]:
+    """A numbered tree, or a part of one, as a shape, and the slots that its names come from."""
+    shape, names = shape_of(part.json())
+    return shape, tuple(int(name.strip('"')) for name in names)
 
 
 def _numbered(shape: str) -> Subgraph:

@@ -11,6 +11,8 @@ MIX = (
     "create macro fold(a, p, q) as xor((a & 4294967295) * p, (a >> 32) * q)",
     "create macro stir(a) as xor(fold(a, 1103515245, 1540483477), a >> 29)",
     "create macro mix(a) as stir(fold(a, 1597334677, 747796405))",
+    # all of a subgraph but two of its names
+    "create macro mask2(whole, one, two, salt) as mix(xor(salt, mix(xor(whole, xor(one, two)))))",
 )
 
 PATTERN = """
@@ -92,25 +94,50 @@ where s.key_id is not null
 """,
     """
 create table asked_mask as
-select key, kind, key_id, name, mask from masked semi join asked_key using (key) where reading = 0
+select key, kind, key_id, name, mask, key as without
+from masked semi join asked_key using (key) where reading = 0
 """,
     # all subgraphs under a mask, where there are two names at least
     """
 create table member as
-select mask, key, name
+select mask, key, name, null::int as name2
 from (select distinct mask, key, name from masked semi join asked_mask using (mask))
 qualify min(name) over (partition by mask) <> max(name) over (partition by mask)
 """,
     "delete from asked_mask where mask not in (select mask from member)",
+    # the same with two nodes masked; ``without`` is what must be absent
+    """
+create table asked_mask2 as
+select r.key, c.kind, c.kind2, c.key_id, r.names[c.slot + 1] as name, r.names[c.slot2 + 1] as name2,
+    mask2(r.whole, r.salts[c.slot + 1], r.salts[c.slot2 + 1], c.salt) as mask, o.key as without,
+    r.names[c.seen[1] + 1] as subject, if(c.seen[2] = c.slot2, null, r.names[c.seen[2] + 1]) as relation,
+    if(c.seen[3] = c.slot2, null, r.names[c.seen[3] + 1]) as object
+from read r semi join asked_key using (key) join change c on c.shape = r.read_shape
+join read o on o.reading = 0 and o.read_shape = c.without_shape and o.names = [r.names[i + 1] for i in c.without]
+where r.reading = 0 and not list_has_any([r.names[i + 1] for i in c.relations], getvariable('unasked'))
+    and len(list_distinct([r.names[i + 1] for i in c.leaves])) = len(c.leaves)
+""",
+    """
+create table member2 as
+select mask, key, name, name2
+from (
+    select distinct mask2(r.whole, r.salts[c.slot + 1], r.salts[c.slot2 + 1], c.salt) as mask, r.key,
+        r.names[c.slot + 1] as name, r.names[c.slot2 + 1] as name2
+    from read r join (select distinct shape, slot, slot2, salt from change) c on c.shape = r.read_shape)
+semi join asked_mask2 using (mask)
+qualify count(*) over (partition by mask) > 1
+""",
+    "delete from asked_mask2 where mask not in (select mask from member2)",
     "create table asked_split as select distinct key, split_id from seed",
     # postings of members, few enough for each subgraph: more can't be under the cap of any mask
     """
 create table reachable as
 select p.key, p.scene, s.split_id, p.salt, mix(xor(unsigned(p.key), p.salt)) as rank
-from posting p semi join member m on m.key = p.key join scene s using (scene)
+from posting p semi join (select key from member union select key from member2) m on m.key = p.key
+join scene s using (scene)
 qualify row_number() over (partition by p.key, s.split_id order by rank, p.scene) <= getvariable('group_size')
 """,
-    "create table found (seed bigint, key_id smallint, scene int, rank int, name int)",
+    "create table found (seed bigint, key_id smallint, scene int, rank int, name int, name2 int)",
 )
 
 # Which subgraphs (``other``) are readings of an asked one: found place by place among the beginnings that
@@ -119,7 +146,7 @@ SAME_START = (
     """
 create table beginning as
 select key, read_shape as shape, names, 0::bigint as said
-from read semi join asked_key using (key) where reading = 0
+from read semi join (from asked_key union select without from asked_mask2) using (key) where reading = 0
 """,
     "create table same (key bigint, other bigint)",
 )
@@ -155,72 +182,114 @@ qualify row_number() over (partition by p.key, c.split_id
 """
 _FROM_SHARED = """
 insert into found
-select s.seed, k.id, h.scene, row_number() over (partition by s.seed {order}) - 1 as rank, null
+select s.seed, k.id, h.scene, row_number() over (partition by s.seed {order}) - 1 as rank, null, null
 from seed s join ({shared}) h on h.key = s.key and h.split_id = s.split_id join key k on k.key = '{key}'
 {where}
 qualify rank < getvariable('per_key')
 """
 _WITH_OWN = (
-    _SHARED.format(where="", k="1") + " union select key, scene, split_id, any_value(c.salt), any_value(n)"
-    " from seed join scene c using (scene, split_id)"
+    "{shared} union select key, scene, split_id, any_value(c.salt), any_value(n)"
+    " from seed join scene c using (scene, split_id) where n >= {least}"
     " group by key, scene, split_id"
 )
+_SEVERAL = "where s.n between 2 and 4"  # seeds for questions that group by images
 POSITIVES = (
-    _FROM_SHARED.format(shared=_WITH_OWN, key="pos", order=_OWN_FIRST, where=""),
     _FROM_SHARED.format(
-        shared=_SHARED.format(where="where p.n = 1", k="2"),
-        key="no_mult",
+        shared=_WITH_OWN.format(shared=_SHARED.format(where="", k="1"), least=1), key="pos", order=_OWN_FIRST, where=""
+    ),
+    _FROM_SHARED.format(
+        shared=_SHARED.format(where="where p.n = 1", k="2"), key="no_mult", order=_OWN_FIRST, where=_SEVERAL
+    ),
+    _FROM_SHARED.format(
+        shared=_WITH_OWN.format(shared=_SHARED.format(where="where p.n >= 2", k="3"), least=2),
+        key="mult",
         order=_OWN_FIRST,
-        where="where s.n >= 2",
+        where=_SEVERAL,
     ),
 )
 
-NEGATIVES = (
-    """
+# Relations seen between two nouns, as annotated.
+SEEN = """
+create table seen as
+select distinct s.split_id, a.id as subject, r.id as relation, b.id as object
+from relations_file f join scene s using (scene_id) join word r on r.name = f.name
+join objects_file x on x.scene_id = f.scene_id and x.object_id = f.subject_id join word a on a.name = x.name
+join objects_file y on y.scene_id = f.scene_id and y.object_id = f.object_id join word b on b.name = y.name
+"""
+
+_ONE = """
+select a.key, a.key_id, a.without, g.split_id, g.scene, g.salt, g.name, g.name2, mix(xor(w.salt, g.salt)) as pick
+from asked_part a join group_part g on g.mask = a.mask
+join pair x on x.exclusive and x.kind = a.kind and x.x = a.name and x.y = g.name
+join word w on w.id = g.name
+"""
+_TWO = """
+select a.key, a.key_id, a.without, g.split_id, g.scene, g.salt, g.name, g.name2,
+    mix(xor(w.salt, mix(xor(v.salt, g.salt)))) as pick
+from (from asked_part where subject is {null} null) a join group_part g on g.mask = a.mask
+join pair x on x.exclusive and x.kind = a.kind and x.x = a.name and x.y = g.name
+join pair y on y.exclusive and y.kind = a.kind2 and y.x = a.name2 and y.y = g.name2
+join word w on w.id = g.name join word v on v.id = g.name2 {seen}
+"""
+_SEEN = """join seen z on z.split_id = g.split_id and z.subject = a.subject
+    and z.relation = coalesce(a.relation, g.name2) and z.object = coalesce(a.object, g.name2)"""
+
+
+def _negatives(asked: str, member: str, found: str) -> tuple[str, ...]:
+    """The steps from masks to distractors; ``found`` selects the scenes under a mask whose names are exclusive."""
+    return (
+        f"""
 create or replace table asked_part as
-select * from asked_mask where mask % getvariable('parts') = getvariable('part')
+select * from {asked} where mask % getvariable('parts') = getvariable('part')
 """,
-    # the scenes under each mask, at most group_size of a split
-    """
+        # the scenes under each mask, at most group_size of a split
+        f"""
 create or replace table group_part as
-select m.mask, m.name, r.split_id, r.scene, r.salt
-from (from member where mask % getvariable('parts') = getvariable('part')) m
+select m.mask, m.name, m.name2, r.split_id, r.scene, r.salt
+from (from {member} where mask % getvariable('parts') = getvariable('part')) m
 join reachable r on r.key = m.key
 qualify row_number() over (partition by m.mask, r.split_id order by r.rank, r.scene, m.key)
     <= getvariable('group_size')
 """,
-    # exclusive names there; of a scene with several one is taken
-    """
+        # of a scene with several exclusive names one is taken
+        f"""
 create or replace table considered as
-select key, key_id, split_id, scene, any_value(salt) as salt, arg_min(name, mix(xor(word_salt, salt))) as name
-from (
-    select a.key, a.key_id, k.salt as key_salt, g.split_id, g.scene, g.salt, g.name, w.salt as word_salt
-    from asked_part a join group_part g on g.mask = a.mask
-    join pair x on x.exclusive and x.kind = a.kind and x.x = a.name and x.y = g.name
-    join asked_split t on t.key = a.key and t.split_id = g.split_id join word w on w.id = g.name
-    join key k on k.id = a.key_id)
-group by key, key_id, split_id, scene
-qualify row_number() over (partition by key, key_id, split_id
-    order by mix(xor(unsigned(key), xor(any_value(salt), any_value(key_salt)))), scene)
+select f.key, f.key_id, f.split_id, f.scene, any_value(f.without) as without, any_value(f.salt) as salt,
+    arg_min(f.name, pick) as name, arg_min(f.name2, pick) as name2
+from ({found}) f join asked_split t on t.key = f.key and t.split_id = f.split_id join key k on k.id = f.key_id
+group by f.key, f.key_id, f.split_id, f.scene
+qualify row_number() over (partition by f.key, f.key_id, f.split_id
+    order by mix(xor(unsigned(f.key), xor(any_value(f.salt), any_value(k.salt)))), f.scene)
     <= getvariable('considered')
 """,
-    # scenes that contain the subgraph in some reading
-    """
+        # scenes that contain in some reading what must be absent
+        """
 create or replace table containing as
-select distinct c.key, c.scene from considered c join same s on s.key = c.key
+select distinct c.key, c.key_id, c.scene from considered c join same s on s.key = c.without
 semi join posting p on p.key = s.other and p.scene = c.scene
 """,
-    """
+        """
 insert into found
 select s.seed, c.key_id, c.scene,
     row_number() over (
         partition by s.seed, c.key_id order by mix(xor(s.salt, xor(k.salt, c.salt))), c.scene) - 1 as rank,
-    c.name
-from considered c anti join containing n on n.key = c.key and n.scene = c.scene
+    c.name, c.name2
+from considered c anti join containing n on n.key = c.key and n.key_id = c.key_id and n.scene = c.scene
 join seed s on s.key = c.key and s.split_id = c.split_id join key k on k.id = c.key_id
 qualify rank < getvariable('per_key')
 """,
-)
+    )
+
+
+# the table of what is asked, and the steps to its distractors
+NEGATIVES = {
+    "asked_mask": _negatives("asked_mask", "member", _ONE),
+    "asked_mask2": _negatives(
+        "asked_mask2",
+        "member2",
+        _TWO.format(null="", seen="") + " union all " + _TWO.format(null="not", seen=_SEEN),
+    ),
+}
 
 SEEDS = """
 select s.seed, s.key as subgraph_key, c.scene_id, c.split, t.tree, s.n as n_instances
@@ -230,9 +299,11 @@ join (select subgraph_key as key, any_value(tree) as tree from subgraphs_file
 order by s.seed
 """
 CANDIDATES = """
-select f.seed, k.key, c.scene_id, f.rank, if(f.name is null, [], [k.node]) as nodes,
-    if(f.name is null, [], [w.name]) as names
-from found f join key k on k.id = f.key_id join scene c using (scene) left join word w on w.id = f.name
+select f.seed, k.key, c.scene_id, f.rank,
+    if(f.name is null, [], if(f.name2 is null, [k.node], [k.node, k.node2])) as nodes,
+    if(f.name is null, [], if(f.name2 is null, [w.name], [w.name, v.name])) as names
+from found f join key k on k.id = f.key_id join scene c using (scene)
+left join word w on w.id = f.name left join word v on v.id = f.name2
 order by f.seed, k.key, f.scene
 """
 COUNTS = "select k.key, count(*) from found f join key k on k.id = f.key_id group by k.key order by k.key"

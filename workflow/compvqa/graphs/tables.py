@@ -52,7 +52,7 @@ SEEDS = Schema(
 _RELATED_FIELDS = pa.schema(
     [
         ("seed", pa.int64()),
-        ("key", pa.string()),  # pos, no_mult, or which node differs: 0_attr, 0_name, 1_relation …
+        ("key", pa.string()),  # pos, mult, no_mult, or what differs: 0_attr, 1_relation, 0_name_neg_object_2 …
         ("scene_id", pa.string()),
         ("rank", pa.int32()),  # 0 … within seed and key
         ("nodes", pa.list_(pa.int16())),  # numbers of the nodes that differ (an attribute has its object's)

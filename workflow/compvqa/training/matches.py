@@ -26,7 +26,7 @@ from compvqa.settings import Settings
 from compvqa.training.data import MASK, UNKNOWN
 
 KINDS = ("object", "attribute", "relation", "larger")
-NOT_NEGATIVE = ("pos", "no_mult")  # keys of candidates that contain the subgraph
+ONE_NODE = r"^\d+_[a-z]+$"  # keys of candidates that differ from the subgraph in one node
 TRIES = 20
 
 
@@ -119,7 +119,7 @@ def read_distractors(seeds: Iterable[Path], candidates: Iterable[Path]) -> dict[
     found: dict[int, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for path in candidates:
         rows = tables.read(path, CANDIDATES, ["seed", "key", "scene_id"])
-        rows = rows.filter(pc.invert(pc.is_in(rows["key"], pa.array(NOT_NEGATIVE))))
+        rows = rows.filter(pc.match_substring_regex(rows["key"], ONE_NODE))
         for seed, key, scene in zip(*(column.to_pylist() for column in rows.columns), strict=True):
             found[key_of[seed]][key].add(scene)
     return found
