@@ -8,6 +8,7 @@ from compvqa.provenance.digest import code_digest
 MODULES: dict[str, tuple[str, ...]] = {
     "download": ("compvqa.scenes.download",),
     "sprites": ("compvqa.scenes.sprites",),
+    "simulate": ("compvqa.scenes.simulate",),
     "lexicon": ("compvqa.filters.lexicon", "compvqa.filters.ontology"),
     "ingest": ("compvqa.scenes.ingest", "compvqa.scenes.{reader}"),
     "scenes": ("compvqa.scenes.ingest",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -56,6 +57,25 @@ def sprites(
     settings = frame.settings(SpritesSettings)
     outputs = [out / name for name in ("train_sceneGraphs.json", "val_sceneGraphs.json", "lexicon.json", "truth")]
     frame.run(lambda: generate(out, settings, seed), [], outputs, note=out / "sprites.prov.json")
+
+
+def simulate(
+    out: Annotated[Path, typer.Argument(help="Folder to write the raw files in.")],
+    ontology: Annotated[Path, typer.Option(help="Folder of GQA's ontology files, for the names and their counts.")],
+    gqa: Annotated[int, typer.Option(help="Number of scenes in GQA's format.")] = 85_000,
+    imsitu: Annotated[int, typer.Option(help="Number of images in imSitu's format.")] = 100_000,
+    dense: Annotated[bool, typer.Option("--dense", help="2.1 relations an object in GQA's scenes, not 0.35.")] = False,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Write raw files of real size and shape in GQA's and imSitu's formats, without pictures, for benchmarks."""
+    from compvqa.scenes.simulate import DENSE, SimulateSettings, files
+    from compvqa.scenes.simulate import simulate as work
+
+    given = {"gqa": gqa, "imsitu": imsitu} | ({"relations": DENSE} if dense else {})
+    frame = Frame("simulate", json.dumps(given), seed, code)
+    settings = frame.settings(SimulateSettings)
+    frame.run(lambda: work(ontology, out, settings, seed), [ontology], files(out, settings), out / "simulate.prov.json")
 
 
 def lexicon(
@@ -303,6 +323,6 @@ def schema() -> None:
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
-    stages = (download, sprites, lexicon, ingest, scenes, subgraphs, overlap, candidates, presence, related)
+    stages = (download, sprites, simulate, lexicon, ingest, scenes, subgraphs, overlap, candidates, presence, related)
     for stage in (*stages, questions, gather_questions, balance, split, schema):
         app.command(stage.__name__.replace("_", "-"), rich_help_panel=None)(stage)

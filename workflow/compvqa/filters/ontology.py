@@ -91,6 +91,22 @@ def read(folder: Path) -> LexiconData:
     )
 
 
+def frequencies(folder: Path) -> dict[str, dict[str, int]]:
+    """How often each of the listed nouns, attributes and relations occurs, by GQA's count; the most frequent first.
+
+    Left out are names whose line gives no count.
+    """
+    lists = {"nouns": ("gqa_objects.txt", ","), "attributes": ("gqa_attributes.txt", ";")}
+    found = {}
+    for kind, (name, separator) in (lists | {"relations": ("gqa_relations.txt", ",")}).items():
+        counts: dict[str, int] = {}
+        for line in _lines(folder / name, separator):
+            if len(line) > 1 and line[1].isdecimal() and int(line[1]) > 0:
+                counts.setdefault(line[0], int(line[1]))
+        found[kind] = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return found
+
+
 def _lines(path: Path, separator: str) -> Iterator[list[str]]:
     try:
         text = path.read_text(encoding="utf-8")

@@ -41,20 +41,15 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
 
 
 def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
-    objects: list[RawObject] = []
-    relations: list[RawRelation] = []
+    items: dict[str, object] = record["objects"]
     if isinstance(record, Repeated):
         report.reject(scene_id, "scene", "scene has a key twice")
-    if isinstance(record["objects"], Repeated):
-        for object_id in record["objects"].keys_repeated:
+    if isinstance(items, Repeated):
+        for object_id in items.keys_repeated:
             report.reject(scene_id, f"object {object_id}", "object id repeated")
-    report.count("objects in", len(record["objects"]))
-    for object_id, item in record["objects"].items():
-        found = _object(scene_id, object_id, item, report)
-        if found is not None:
-            objects.append(found)
-        if isinstance(item, dict) and item.get("relations"):
-            relations += _relations(scene_id, object_id, item.get("relations"), report)
+    report.count("objects in", len(items))
+    found = (_object(scene_id, object_id, item, report) for object_id, item in items.items())
+    objects = [item for item in found if item is not None]
     return RawScene(
         raw_id=scene_id,
         split=split,
@@ -62,7 +57,7 @@ def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
         width=clean_size(record, "width"),
         height=clean_size(record, "height"),
         objects=objects,
-        relations=link(relations, objects, report, scene_id),
+        relations=link(_relations(scene_id, items, report), objects, report, scene_id),
     )
 
 
@@ -86,14 +81,26 @@ def _object(scene_id: str, object_id: str, item: object, report: Report) -> RawO
     return RawObject(object_id, name, attributes or [], box)
 
 
-def _relations(scene_id: str, subject_id: str, items: object, report: Report) -> list[RawRelation]:
-    if not isinstance(items, list):
-        report.reject(scene_id, f"object {subject_id}", "relations are not a list")
-        return []
-    rest = [item for item in items if item.__class__ is not dict or item.get("name") not in SPATIAL]
-    report.count("relations in", len(items))
-    report.count("relations dropped: to the left or right of", len(items) - len(rest))
-    relations = (_relation(scene_id, subject_id, item, report) for item in rest)
+def _relations(scene_id: str, objects: dict[str, object], report: Report) -> list[RawRelation]:
+    """The relations of all objects of a scene, except the spatial ones (nine of ten in GQA)."""
+    lists = [
+        (key, item["relations"]) for key, item in objects.items() if isinstance(item, dict) and item.get("relations")
+    ]
+    for key, items in lists:
+        if not isinstance(items, list):
+            report.reject(scene_id, f"object {key}", "relations are not a list")
+    lists = [(key, items) for key, items in lists if isinstance(items, list)]
+    rest = [
+        (key, item)
+        for key, items in lists
+        for item in items
+        if item.__class__ is not dict or item.get("name") not in SPATIAL
+    ]
+    if lists:
+        total = sum(len(items) for _, items in lists)
+        report.count("relations in", total)
+        report.count("relations dropped: to the left or right of", total - len(rest))
+    relations = (_relation(scene_id, key, item, report) for key, item in rest)
     return [relation for relation in relations if relation is not None]
 
 

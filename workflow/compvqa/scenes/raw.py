@@ -109,7 +109,8 @@ def clean_box(record: dict) -> tuple[Box | None, str]:
     Its corner must not be negative and its size must be positive.
     """
     box = x, y, w, h = record.get("x"), record.get("y"), record.get("w"), record.get("h")
-    for value in box:
+    whole = x.__class__ is int and y.__class__ is int and w.__class__ is int and h.__class__ is int
+    for value in () if whole else box:
         if value.__class__ is not int and (value.__class__ is not float or not math.isfinite(value)):
             return None, "box is not four numbers"
     if w <= 0 or h <= 0:

@@ -1,0 +1,58 @@
+"""What a stage costs: CPU seconds, peak memory and bytes written, each stage in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import log
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds (user and system), peak resident memory (MB) and bytes written."""
+
+    cpu: float
+    memory: float
+    written: int
+
+    def __add__(self, other: Cost) -> Cost:
+        """Both, one after the other."""
+        return Cost(self.cpu + other.cpu, max(self.memory, other.memory), self.written + other.written)
+
+
+def stage(arguments: Sequence[object], outputs: Iterable[Path], log_file: Path) -> Cost:
+    """Run ``python -m compvqa`` with these arguments; the sizes are those of the files in ``outputs``.
+
+    What it prints goes to ``log_file``. Ends the benchmark if the stage fails.
+    """
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow")}
+    command = [sys.executable, "-m", "compvqa", *map(str, arguments)]
+    with log_file.open("a", encoding="utf-8") as out:
+        process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        last = log_file.read_text(encoding="utf-8").splitlines()[-1:]
+        sys.exit(f"{' '.join(command)} failed: {''.join(last)} (all of it is in {log_file})")
+    written = sum(file.stat().st_size for path in outputs for file in ([path] if path.is_file() else path.rglob("*")))
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, written)
+
+
+def exponent(smaller: tuple[int, float], larger: tuple[int, float]) -> float:
+    """The power of the size that the cost grows with: 1 is linear. Each is (size, cost)."""
+    return log(larger[1] / smaller[1]) / log(larger[0] / smaller[0])
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table, its first column to the left and the others to the right."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    for line in lines:
+        rest = (text.rjust(width) for text, width in zip(line[1:], widths[1:], strict=True))
+        print("  ".join([line[0].ljust(widths[0]), *rest]).rstrip())
