@@ -1,9 +1,9 @@
 """The graph backend on DuckDB: related scenes for whole shards of seeds by set-wise joins.
 
-All subgraphs that are equal but for one node share a *mask* (a hash of everything else). Seeds meet the
-others of their masks, keep those whose name there is exclusive, go to the scenes where these occur, and leave
-out the scenes that contain the seed's subgraph in a reading of its names by overlapping ones. Those readings
-are found name by name among the beginnings of subgraphs that exist at all.
+All subgraphs that are equal but for one node (or two) share a *mask*, a hash of everything else. Seeds meet the
+others of their masks, keep those whose names there are exclusive and go to the scenes where these occur. A scene is
+left out again if it contains what must be absent, read with overlapping names: among the subgraphs of the scene that
+have its shape and a root that may be called so, each is compared with it name by name.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _WHOLE_SCENE = ("pos", "no_mult", "mult")
 _KINDS = ("noun", "attribute", "relation", "modifier")
 _PLACE = pa.schema(
     [
-        ("shape", pa.string()),
+        ("shape", pa.int16()),
         ("reading", pa.int16()),
-        ("read_shape", pa.string()),  # the shape when read so
+        ("read_shape", pa.int16()),  # the shape when read so
         ("place", pa.int8()),
         ("slot", pa.int8()),  # the shape's slot that stands at the place
         ("kind", pa.int8()),
@@ -46,14 +46,14 @@ _PLACE = pa.schema(
 )
 _CHANGE = pa.schema(
     [
-        ("shape", pa.string()),
+        ("shape", pa.int16()),
         ("key_id", pa.int16()),
         ("slot", pa.int8()),
         ("slot2", pa.int8()),
         ("kind", pa.int8()),
         ("kind2", pa.int8()),
         ("salt", pa.int64()),
-        ("without_shape", pa.string()),
+        ("without_shape", pa.int16()),
         ("without", pa.list_(pa.int8())),
         ("seen", pa.list_(pa.int8())),
         ("relations", pa.list_(pa.int8())),
@@ -79,9 +79,8 @@ def find_candidates(
         _load(connection, scenes, subgraphs, occurrences, settings, seed)
         counts = _choose_seeds(connection, shard, shards, settings.seeds_per_subgraph)
         _load_overlap(connection, overlap, settings.exclusive)
-        for statement in track((*sql.READ, *sql.POSITIVES), "subgraphs", unit="step"):
+        for statement in track((*sql.READ, sql.CAN_BE, sql.ROOTED, *sql.POSITIVES), "subgraphs", unit="step"):
             connection.execute(statement)
-        _find_same(connection)
         _load_seen(connection, scenes)
         for asked, statements in sql.NEGATIVES.items():
             parts = 1 + number(connection, f"select count(*) from {asked}") // settings.partition
@@ -178,11 +177,14 @@ def _load_shapes(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     nodes = {key: (0, None) for key in _WHOLE_SCENE}
     nodes |= {slot.key: (slot.node, None) for row in slots.values() for slot in row if slot.key}
     nodes |= {change.key: (change.first.node, change.second.node) for row in changes.values() for change in row}
+    orders = [(shape, number, *reading) for shape in found for number, reading in enumerate(shapes.readings(shape))]
+    numbers = {shape: i for i, shape in enumerate(sorted({read for _, _, read, _ in orders}))}
+    ids_of_shapes = pa.array(list(numbers.values()), pa.int16())
+    create(connection, "shape", {"shape": pa.array(list(numbers), pa.string()), "id": ids_of_shapes})
     names = sorted(nodes)
     ids = {name: i for i, name in enumerate(names)} | {None: None}
-    orders = [(shape, number, *reading) for shape in found for number, reading in enumerate(shapes.readings(shape))]
     rows = [
-        {"shape": shape, "reading": reading, "read_shape": read, "place": place, "slot": slot}
+        {"shape": numbers[shape], "reading": reading, "read_shape": numbers[read], "place": place, "slot": slot}
         | {"kind": _KINDS.index(slots[shape][slot].kind), "key_id": ids[slots[shape][slot].key]}
         | {"salt": _salt(seed, "place", str(place)), "shape_salt": _salt(seed, "shape", read)}
         for shape, reading, read, order in orders
@@ -190,10 +192,10 @@ def _load_shapes(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     ]
     create(connection, "place", pa.Table.from_pylist(rows, _PLACE))
     rows = [
-        {"shape": shape, "key_id": ids[change.key], "slot": change.slots[0], "slot2": change.slots[1]}
+        {"shape": numbers[shape], "key_id": ids[change.key], "slot": change.slots[0], "slot2": change.slots[1]}
         | {"kind": _KINDS.index(change.first.kind), "kind2": _KINDS.index(change.second.kind)}
         | {"salt": _salt(seed, "places", f"{change.slots} {shape}")}
-        | {"without_shape": change.without[0], "without": change.without[1], "seen": change.seen}
+        | {"without_shape": numbers.get(change.without[0]), "without": change.without[1], "seen": change.seen}
         | {"relations": change.relations, "leaves": change.leaves}
         for shape, row in changes.items()
         for change in row
@@ -217,17 +219,6 @@ def _load_seen(connection: duckdb.DuckDBPyConnection, scenes: Path) -> None:
     for schema in (OBJECTS, RELATIONS):
         view(connection, f"{schema.name}_file", [scenes / f"{schema.name}.parquet"], schema)
     connection.execute(sql.SEEN)
-
-
-def _find_same(connection: duckdb.DuckDBPyConnection) -> None:
-    """All pairs of an asked subgraph and a subgraph that is a reading of it, as a table."""
-    for statement in (sql.CAN_BE, *sql.SAME_START):
-        connection.execute(statement)
-    places = number(connection, sql.PLACES)
-    for place in track(range(places), "readings", total=places, unit="place"):
-        connection.execute("set variable place = ?", [place])
-        for statement in sql.SAME_PLACE:
-            connection.execute(statement)
 
 
 def _salt(seed: int, what: str, item: str) -> int:

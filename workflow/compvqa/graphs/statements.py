@@ -54,11 +54,7 @@ from start s join numbered n on n.key = s.key and n.scene = s.scene
 # Names that may be read as ``x``: itself, and what overlaps with it.
 CAN_BE = """
 create table can_be as
-select c.*, w.salt
-from (
-    select kind, x, y from pair where not exclusive
-    union all select distinct kind, name, name from spelled) c
-join word w on w.id = c.y
+select kind, x, y from pair where not exclusive union all select distinct kind, name, name from spelled
 """
 
 PAIR = """
@@ -74,7 +70,8 @@ SPELLED = """
 create table spelled as
 select p.key, l.reading, l.read_shape, l.place, l.key_id, l.kind, w.id as name,
     mix(xor(w.salt, l.salt)) as salt
-from pattern p join place l on l.shape = p.shape join word w on w.word = p.names[l.slot + 1]
+from pattern p join shape h on h.shape = p.shape join place l on l.shape = h.id
+join word w on w.word = p.names[l.slot + 1]
 """
 READ = (
     SPELLED,
@@ -140,38 +137,12 @@ qualify row_number() over (partition by p.key, s.split_id order by rank, p.scene
     "create table found (seed bigint, key_id smallint, scene int, rank int, name int, name2 int)",
 )
 
-# Which subgraphs (``other``) are readings of an asked one: found place by place among the beginnings that
-# exist. ``said`` stands for all names up to a place.
-SAME_START = (
-    """
-create table beginning as
-select key, read_shape as shape, names, 0::bigint as said
-from read semi join (from asked_key union select without from asked_mask2) using (key) where reading = 0
-""",
-    "create table same (key bigint, other bigint)",
-)
-SAME_PLACE = (
-    """
-create or replace table beginning as
-with there as (
-    select distinct read_shape as shape, names[getvariable('place') + 1] as name,
-        coalesce(list_bit_xor(salts[1:getvariable('place')]), 0) as said
-    from read where len(names) > getvariable('place')),
-grown as materialized (
-    select b.key, b.shape, b.names, b.said as before, c.y, xor(b.said, mix(xor(c.salt, l.salt))) as said
-    from beginning b
-    join (from place where reading = 0 and place = getvariable('place')) l on l.shape = b.shape
-    join can_be c on c.kind = l.kind and c.x = b.names[getvariable('place') + 1])
-select g.key, g.shape, g.names, g.said
-from grown g semi join there t on t.shape = g.shape and t.said = g.before and t.name = g.y
-""",
-    """
-insert into same
-select distinct b.key, r.key from beginning b join read r on r.read_shape = b.shape and r.whole = b.said
-where len(b.names) = getvariable('place') + 1
-""",
-)
-PLACES = "select max(place) + 1 from place"
+# The roots of all subgraphs in all scenes, in each of their readings.
+ROOTED = """
+create table rooted as
+select p.scene, r.read_shape as shape, r.names[1] as root, r.key, r.reading
+from posting p join read r on r.key = p.key
+"""
 
 _OWN_FIRST = "order by h.scene <> s.scene, mix(xor(s.salt, xor(k.salt, h.salt))), h.scene"
 _SHARED = """
@@ -262,11 +233,30 @@ qualify row_number() over (partition by f.key, f.key_id, f.split_id
     order by mix(xor(unsigned(f.key), xor(any_value(f.salt), any_value(k.salt)))), f.scene)
     <= getvariable('considered')
 """,
-        # scenes that contain in some reading what must be absent
+        # what is in these scenes and could be a reading of what must be absent, by its root
+        """
+create or replace table possible as
+select c.key, c.key_id, c.scene, c.without, h.key as other, h.reading
+from considered c join read g on g.key = c.without and g.reading = 0
+join can_be o on o.kind = 0 and o.x = g.names[1]
+join rooted h on h.scene = c.scene and h.shape = g.read_shape and h.root = o.y
+""",
+        # of these, what has a name that can't be read so
+        """
+create or replace table refuted as
+with compared as (
+    select j.without, j.other, j.reading, g.read_shape as shape, g.names as own, h.names as found,
+        unnest(range(1, len(g.names))) as place
+    from (select distinct without, other, reading from possible) j
+    join read g on g.key = j.without and g.reading = 0 join read h on h.key = j.other and h.reading = j.reading)
+select distinct c.without, c.other, c.reading
+from compared c join place l on l.shape = c.shape and l.reading = 0 and l.place = c.place
+anti join can_be b on b.kind = l.kind and b.x = c.own[c.place + 1] and b.y = c.found[c.place + 1]
+where c.own[c.place + 1] <> c.found[c.place + 1]
+""",
         """
 create or replace table containing as
-select distinct c.key, c.key_id, c.scene from considered c join same s on s.key = c.without
-semi join posting p on p.key = s.other and p.scene = c.scene
+select distinct key, key_id, scene from possible anti join refuted using (without, other, reading)
 """,
         """
 insert into found
@@ -317,7 +307,7 @@ select distinct s.scene_id, f.name
 from (
     select key, reading, any_value(w.name) filter (place = $place) as name
     from spelled join word w on w.id = spelled.name
-    where read_shape = $shape
+    where read_shape = (select id from shape where shape.shape = $shape)
     group by key, reading
     having bool_and(if(place = $place, w.word <> $names[place + 1], w.word = $names[place + 1]))) f
 join posting p on p.key = f.key join scene s using (scene)
