@@ -36,7 +36,7 @@ def shape_of(tree: str) -> tuple[str, tuple[str, ...]]:
 def slots(shape: str) -> list[Slot]:
     """The slots of a shape, in order."""
     found: dict[int, Slot] = {}
-    for number, node in _numbered(shape).objects():
+    for number, node in numbered(shape).objects():
         found[int(node.name)] = Slot(f"{number}_name", "noun", number)
         if node.attribute is not None:
             found[int(node.attribute)] = Slot(f"{number}_attr", "attribute", number)
@@ -54,13 +54,13 @@ def readings(shape: str) -> list[tuple[str, tuple[int, ...]]]:
     """Each reading of a shape: the shape read so, and which slot stands at each place; the shape itself
     first."""
     result = []
-    for tree in _orders(_numbered(shape)):
+    for tree in _orders(numbered(shape)):
         read, names = shape_of(tree.json())
         result.append((read, tuple(int(name.strip('"')) for name in names)))
     return result
 
 
-def _numbered(shape: str) -> Subgraph:
+def numbered(shape: str) -> Subgraph:
     """The shape with each slot's number in the place of its name."""
     numbers = count()
     return parse(re.sub("s", lambda _: f'"{next(numbers)}"', shape))

@@ -1,0 +1,158 @@
+"""The neo4j backend on a real Bolt server: the same answers as DuckDB's, and graphs that survive accidents."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.graphs import shapes
+from compvqa.graphs.neo4j.bolt import connect
+from compvqa.graphs.neo4j.loading import Loaded, drop, read_back
+from compvqa.graphs.subgraph import Edge, Modifier, make, parse
+from compvqa.graphs.tables import SUBGRAPHS
+from compvqa.scenes.graph import Object, Relation, SceneGraph
+from compvqa.scenes.tables import TABLES
+from fixtures.searchable import NO_LISTS, searchable
+from unit.graphs import graph_oracle
+from unit.graphs.graph_worlds import worlds, write_scenes
+from unit.graphs.test_graphs_duckdb import fits
+
+pytestmark = [pytest.mark.xdist_group("neo4j"), pytest.mark.usefixtures("server")]
+SMALL = {"scenes": 6, "objects": 5, "relations": 6, "modifiers": 2}
+
+
+def split_of(scene_id: str) -> str:
+    return "val" if scene_id.endswith(("3", "4")) else "train"
+
+
+def keys_of(g) -> list[str]:
+    return [slot.key for slot in shapes.slots(shapes.shape_of(g.json())[0]) if slot.key]
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graphs=worlds(**SMALL), full=st.booleans(), data=st.data())
+def test_both_backends_give_the_same_scenes(tmp_path_factory, graphs, full, data):
+    enumerating = NO_LISTS.model_copy(update={"full_grammar": full})
+    world = searchable(tmp_path_factory.mktemp("world"), graphs, split_of, enumerating)
+    trees = sorted(tables.read(world.subgraphs, SUBGRAPHS)["tree"].to_pylist(), key=lambda tree: (-len(tree), tree))
+    chosen = trees[:5] + data.draw(st.lists(st.sampled_from(trees), max_size=10))
+    with world.open("duckdb") as duckdb, world.open("neo4j") as neo4j:
+        for g in map(parse, chosen):
+            for split in ("train", "val"):
+                assert neo4j.containing(g, split) == duckdb.containing(g, split)
+                for key in keys_of(g):
+                    assert neo4j.replaced(g, key, split) == duckdb.replaced(g, key, split), (g, key)
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graphs=worlds(**SMALL), full=st.booleans(), data=st.data())
+def test_two_replaced_nodes_are_found_as_by_nested_loops(tmp_path_factory, graphs, full, data):
+    world = searchable(tmp_path_factory.mktemp("world"), graphs, lambda _: "train")
+    inside = {graph.scene_id: {g for g, _ in graph_oracle.trees(graph, full)} for graph in graphs}
+    large = sorted({g for found in inside.values() for g in found if len(keys_of(g)) > 1}, key=lambda g: g.json())
+    if not large:
+        return
+    with world.open("neo4j") as neo4j:
+        for g in data.draw(st.lists(st.sampled_from(large), min_size=1, max_size=5)):
+            keys = tuple(data.draw(st.permutations(keys_of(g)))[:2])
+            ways = (
+                (scene, dict((way[0], way[3]) for way in found))
+                for scene, others in inside.items()
+                for h in others
+                for found in fits(g, h, lambda *_: True)
+            )
+            expected = {(scene, *(way[key] for key in keys)) for scene, way in ways if set(way) == set(keys)}
+            assert neo4j.replaced_both(g, keys, "train") == sorted(expected), (g, keys)
+
+
+def erasing(*tools: str) -> SceneGraph:
+    """A man erasing a cup with each of the tools."""
+    things = ["man", "cup", *tools]
+    objects = {str(i): Object(str(i), name) for i, name in enumerate(things)}
+    modifiers = tuple(("with", str(i)) for i in range(2, len(things)))
+    return SceneGraph("s:0", objects, (Relation("erasing", "0", "1", modifiers),))
+
+
+@pytest.mark.parametrize(("tools", "there"), [(("rag", "rag"), True), (("rag", "sponge"), False), (("rag",), False)])
+def test_two_equal_modifiers_need_two_objects(tmp_path, tools, there):
+    world = searchable(tmp_path, [erasing(*tools)], split_of)
+    both = make("man", None, (Edge("erasing", make("cup"), (Modifier("with", "rag"),) * 2),))
+    with world.open("neo4j") as graph:
+        assert graph.containing(both, "train") == ["s:0"] * there
+
+
+def test_names_are_data_whatever_they_look_like(tmp_path):
+    nasty = ["a'b", 'c"d', "`e`", "$graph", "}) DETACH DELETE n //", "é\u2028\\"]
+    objects = {str(i): Object(str(i), name, {name: None}) for i, name in enumerate(nasty)}
+    relations = tuple(Relation(name, "0", str(i)) for i, name in enumerate(nasty) if i)
+    world = searchable(tmp_path, [SceneGraph("s:'0\"", objects, relations)], split_of)
+    with world.open("neo4j") as graph:
+        for name in nasty[1:]:
+            g = make(nasty[0], nasty[0], (Edge(name, make(name, name)),))
+            assert graph.containing(g, "train") == ["s:'0\""]
+
+
+def test_a_node_that_is_not_there_is_refused(tmp_path):
+    world = searchable(tmp_path, [erasing("rag")], split_of)
+    with world.open("neo4j") as graph, pytest.raises(InputError, match="has no node 3_relation"):
+        graph.replaced(make("man", None, (Edge("erasing", make("cup")),)), "3_relation", "train")
+
+
+def write_many(folder, count: int, noun: str = "man"):
+    """Scene tables of so many scenes of two objects each, with boxes and groups."""
+    things = {"0": Object("0", noun, {"red": "color", "odd": None}, (1.5, 2.0, 30.25, 0.1)), "1": Object("1", "cup")}
+    relations = (Relation("on", "0", "1", (("with", "1"),)),)
+    return write_scenes(folder, [SceneGraph(f"s:{i:03}", things, relations) for i in range(count)], split_of)
+
+
+def whole(server, loaded, folder) -> bool:
+    """Whether the server's graph, read back part by part, has exactly the rows of the tables in ``folder``."""
+    parts = [read_back(server, loaded.graph, part) for part in range(loaded.verify())]
+    return all(
+        sum((part[schema.name].to_pylist() for part in parts), [])
+        == tables.read(folder / f"{schema.name}.parquet", schema).to_pylist()
+        for schema in TABLES
+    )
+
+
+def test_a_graph_comes_back_as_it_went_and_a_second_run_does_nothing(tmp_path):
+    one, two = write_many(tmp_path / "one", 25), write_many(tmp_path / "two", 25, "dog")
+    with connect(5) as server:
+        first, second = Loaded(server, one, batch=10), Loaded(server, two, batch=4)
+        assert (first.new, second.new) == (3, 7)
+        assert whole(server, first, one) and whole(server, second, two)
+        again = Loaded(server, one, batch=7)
+        assert again.new == 0 and whole(server, again, one)
+        assert drop(server, one) == 3 and drop(server, one) == 0
+        assert whole(server, second, two)
+        assert Loaded(server, one, batch=7).new == 4
+
+
+def test_two_runs_at_once_load_each_part_once(tmp_path):
+    folder = write_many(tmp_path / "scenes", 60)
+
+    def load(_) -> int:
+        with connect(20) as server:
+            return Loaded(server, folder, batch=3).new
+
+    with connect(5) as server:  # the schema is there before they begin
+        Loaded(server, write_many(tmp_path / "other", 1, "cat"), batch=1)
+        with ThreadPoolExecutor(3) as pool:
+            assert sum(pool.map(load, range(3))) == 20
+        assert whole(server, Loaded(server, folder, batch=3), folder)
+
+
+def test_a_graph_that_was_changed_on_the_server_is_refused(tmp_path):
+    folder = write_many(tmp_path / "scenes", 12, "bird")
+    with connect(5) as server:
+        loaded = Loaded(server, folder, batch=5)
+        change = "MATCH (o:Object {graph: $graph, scene_id: 's:007', object_id: '0'}) SET o.name = 'plane'"
+        server.write((change, {"graph": loaded.graph}))
+        assert loaded.verify(shard=0, shards=3) == 1  # not in this part
+        with pytest.raises(InputError, match="does not hold the objects of .* load-neo4j --drop"):
+            loaded.verify(shard=1, shards=3)
+        drop(server, folder)
+        assert Loaded(server, folder, batch=5).verify() == 3
