@@ -19,7 +19,7 @@ def server_command() -> str:
     """The command line that starts a Bolt server, as ``candidates.neo4j.command`` takes it."""
     pytest.importorskip("neo4j", reason="needs the driver: pip install neo4j")
     pytest.importorskip("arcadedb_embedded", reason="needs a Bolt server: pip install arcadedb-embedded")
-    return shlex.join([sys.executable, str(SCRIPT), "{folder}"])
+    return f"{shlex.join([sys.executable, str(SCRIPT)])} $FOLDER"
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """The neo4j backend on a real Bolt server: the same answers as DuckDB's, and graphs that survive accidents."""
 
+import csv
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,16 +10,18 @@ from hypothesis import strategies as st
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.graphs import shapes
+from compvqa.graphs.backend import CandidateSettings, find_candidates
 from compvqa.graphs.neo4j.bolt import connect
-from compvqa.graphs.neo4j.loading import Loaded, drop, read_back
+from compvqa.graphs.neo4j.export import FILES, LIST, export
+from compvqa.graphs.neo4j.loading import SCHEMA, Loaded, drop, read_back
 from compvqa.graphs.subgraph import Edge, Modifier, make, parse
-from compvqa.graphs.tables import SUBGRAPHS
+from compvqa.graphs.tables import CANDIDATES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.scenes.tables import TABLES
 from fixtures.searchable import NO_LISTS, searchable
 from unit.graphs import graph_oracle
 from unit.graphs.graph_worlds import worlds, write_scenes
-from unit.graphs.test_graphs_duckdb import fits
+from unit.graphs.test_graphs_duckdb import OVERLAP, fits, overlaps
 
 pytestmark = [pytest.mark.xdist_group("neo4j"), pytest.mark.usefixtures("server")]
 SMALL = {"scenes": 6, "objects": 5, "relations": 6, "modifiers": 2}
@@ -156,3 +159,57 @@ def test_a_graph_that_was_changed_on_the_server_is_refused(tmp_path):
             loaded.verify(shard=1, shards=3)
         drop(server, folder)
         assert Loaded(server, folder, batch=5).verify() == 3
+
+
+def test_a_graph_imported_from_csv_is_taken_for_loaded(tmp_path):
+    """The files are read here as neo4j-admin's manual says that it reads them."""
+    graphs = [erasing("rag", 'a "good", sponge'), SceneGraph("s:1", {"7": Object("7", "dog")})]
+    folder = write_scenes(tmp_path / "scenes", graphs, split_of)
+    export(folder, tmp_path / "csv", batch=1)
+    with connect(5) as server:
+        for statement in SCHEMA:
+            server.define(statement)
+        for label, (kind, *_) in FILES.items():
+            for properties, ids, ends in imported(tmp_path / "csv" / f"{label.lower()}.csv"):
+                if kind == "N":
+                    text = f"CREATE (n:{label}) SET n = $properties"
+                    server.write((text, {"properties": properties | {"at": ids[0]}}))
+                else:
+                    a, b = (end.partition("(")[2].rstrip(")") for end in ends)
+                    text = f"MATCH (a:{a} {{at: $a}}) MATCH (b:{b} {{at: $b}}) CREATE (a)-[r:{label}]->(b)"
+                    at = {"properties": properties, "a": ids[0], "b": ids[1]}
+                    server.write((f"{text} SET r = $properties", at))
+        loaded = Loaded(server, folder, batch=1000)
+        assert loaded.new == 0 and whole(server, loaded, folder)
+
+
+def imported(path):
+    """The rows of a CSV file: properties by name, the ids, and the columns that hold them."""
+    types = {"string": str, "long": int, "double": float, "string[]": lambda text: text.split(LIST)}
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    places = [i for i, column in enumerate(header) if column.startswith(":")]
+    for row in rows:
+        named = ((column.split(":"), value) for column, value in zip(header, row, strict=True) if value)
+        properties = {name: types[kind](value) for (name, kind), value in named if name}
+        yield properties, [int(row[i]) for i in places], [header[i] for i in places]
+
+
+CAPS = {"seeds_per_subgraph": 2, "per_key": 2, "considered": 3, "group_size": 4}
+
+
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graphs=worlds(**SMALL), pairs=overlaps(), full=st.booleans(), caps=st.sampled_from([CAPS, {}]))
+def test_the_search_by_cypher_finds_what_the_set_wise_search_finds(tmp_path_factory, graphs, pairs, full, caps):
+    enumerating = NO_LISTS.model_copy(update={"full_grammar": full})
+    world = searchable(tmp_path_factory.mktemp("world"), graphs, split_of, enumerating)
+    rows = [dict(zip(OVERLAP_COLUMNS, (*pair, m), strict=True)) | {"model": "test"} for pair, m in pairs.items()]
+    tables.write(world.folder / "overlap.parquet", OVERLAP, rows)
+    made = []
+    for options in ({"backend": "duckdb"}, {"backend": "neo4j", "search": "cypher", "neo4j": {"at_once": 7}}):
+        for shard in range(2):
+            out = world.folder / "seeds.parquet", world.folder / "candidates.parquet"
+            given_ = [world.subgraphs], [world.occurrences], world.folder / "overlap.parquet"
+            find_candidates(world.folder, *given_, shard, 2, *out, CandidateSettings(**options, **caps), 3)
+            made.append((tables.read(out[0], SEEDS), tables.read(out[1], CANDIDATES)))
+    assert made[:2] == made[2:]

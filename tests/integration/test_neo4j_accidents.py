@@ -57,7 +57,7 @@ def test_a_wrong_password_is_told(server):
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("no-such-program {folder}", "candidates.neo4j.command can't be run .*no-such-program"),
+        ("no-such-program $FOLDER", "candidates.neo4j.command can't be run .*no-such-program"),
         (f"{sys.executable} -c \"print('no licence'); raise SystemExit(3)\"", "status 3; its last line: no licence"),
         (f'{sys.executable} -c "import time; time.sleep(60)"', "within 1 s .*it said nothing"),
     ],

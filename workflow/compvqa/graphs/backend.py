@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pydantic import Field
 
@@ -21,18 +21,24 @@ class Neo4jSettings(Settings):
 
     command: str = Field(
         "",
-        description="Starts a server where NEO4J_URI names none; {folder} is an empty folder for its files. It must "
+        description="Starts a server where NEO4J_URI names none; $FOLDER is an empty folder for its files. It must "
         "take NEO4J_AUTH and NEO4J_server_bolt_listen__address from the environment, as Neo4j's image does",
     )
     start_within: float = Field(180, gt=0, description="Seconds until a started server must answer")
     patience: float = Field(30, ge=0, description="Seconds for which a query is tried again while the server is away")
     batch: int = Field(1000, ge=1, description="Scenes that are loaded in one transaction")
+    at_once: int = Field(500, ge=1, description="Subgraphs that one query of search: cypher asks about")
 
 
 class CandidateSettings(StoreSettings):
     """How related scenes are searched; caps take by stable rank."""
 
     backend: str = Field("duckdb", description="The graph backend, duckdb or neo4j: a module of compvqa.graphs")
+    search: Literal["stream", "cypher"] = Field(
+        "stream",
+        description="How the neo4j backend searches: stream reads the graph back and searches set-wise, "
+        "cypher asks the server about every seed's subgraph; the same results, cypher is much slower",
+    )
     neo4j: Neo4jSettings = Neo4jSettings()
     seeds_per_subgraph: int = Field(20, ge=1, description="Start scenes of a subgraph in a split, at most")
     per_key: int = Field(30, ge=1, description="Candidate scenes of a seed and key, at most")

@@ -7,6 +7,7 @@ Candidates are found either by reading the graph back and searching set-wise as 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from compvqa.errors import InputError
 from compvqa.graphs import duckdb, shapes
 from compvqa.graphs.backend import CandidateSettings
 from compvqa.graphs.neo4j import cypher
+from compvqa.graphs.neo4j.asking import Asking, names_read_as
 from compvqa.graphs.neo4j.bolt import connect
 from compvqa.graphs.neo4j.loading import Loaded
 from compvqa.graphs.neo4j.service import serving
@@ -41,11 +43,16 @@ def find_candidates(
 
     Every shard reads its share of the graph back, so that a run's shards together have compared all of it.
     """
+    rest = (overlap, shard, shards, out_seeds, out_candidates, settings, seed)
     with _loaded(scenes, out_candidates, settings) as loaded:
         counts = {"parts of the graph loaded": loaded.new, "parts read back": loaded.verify(shard, shards)}
-    return counts | duckdb.find_candidates(
-        scenes, subgraphs, occurrences, overlap, shard, shards, out_seeds, out_candidates, settings, seed
-    )
+        if settings.search == "cypher":
+            read_as = names_read_as(tables.read(overlap), settings.exclusive)
+            with tempfile.TemporaryDirectory(prefix=".asked.", dir=out_candidates.parent) as folder:
+                asking = Asking(subgraphs, occurrences, shard, shards)
+                found, occurring = asking.write(loaded, read_as, settings.neo4j.at_once, Path(folder))
+                return counts | duckdb.find_candidates(scenes, [found], [occurring], *rest)
+    return counts | duckdb.find_candidates(scenes, subgraphs, occurrences, *rest)
 
 
 @contextmanager

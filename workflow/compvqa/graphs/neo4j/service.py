@@ -79,7 +79,7 @@ def _start(command: str, folder: Path, mine: dict[str, str]) -> subprocess.Popen
     with (folder / "server.log").open("wb") as log:
         try:
             return subprocess.Popen(
-                [word.replace("{folder}", str(folder)) for word in shlex.split(command)],
+                [word.replace("$FOLDER", str(folder)) for word in shlex.split(command)],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
