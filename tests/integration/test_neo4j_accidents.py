@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ import pytest
 
 from compvqa.errors import InputError
 from compvqa.graphs.backend import Neo4jSettings
-from compvqa.graphs.neo4j import service
+from compvqa.graphs.neo4j import bolt, service
 from compvqa.graphs.neo4j.bolt import connect
 from compvqa.graphs.neo4j.loading import Loaded
 from compvqa.scenes.graph import Object, Relation, SceneGraph
@@ -31,6 +32,7 @@ def scenes_in(folder: Path, count: int) -> Path:
         ({}, "needs NEO4J_URI and NEO4J_PASSWORD .* candidates.neo4j.command"),
         ({"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "secret"}, "127.0.0.1:1 does not answer .* NEO4J_URI"),
         ({"NEO4J_URI": "http://u:secret@localhost", "NEO4J_PASSWORD": "secret"}, "NEO4J_URI is no address .* bolt://"),
+        ({"NEO4J_URI": "bolt://localhost:x", "NEO4J_PASSWORD": "secret"}, "NEO4J_URI is no address .* bolt://"),
         ({"NEO4J_URI": "nonsense", "NEO4J_PASSWORD": "secret"}, "NEO4J_URI is no address .* bolt://"),
     ],
 )
@@ -38,6 +40,14 @@ def test_a_server_that_cannot_be_reached(environment, told):
     with pytest.raises(InputError, match=told) as caught, connect(0, environment):
         pass
     assert "secret" not in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_server_that_never_greets_back(monkeypatch):
+    monkeypatch.setattr(bolt, "_GREETING", {"connection_timeout": 1, "connection_acquisition_timeout": 1})
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        environment = {"NEO4J_URI": f"bolt://127.0.0.1:{silent.getsockname()[1]}", "NEO4J_PASSWORD": "secret"}
+        with pytest.raises(InputError, match="does not answer"), connect(0, environment):
+            pass
 
 
 def test_without_the_driver_the_sentence_says_what_to_install(monkeypatch):

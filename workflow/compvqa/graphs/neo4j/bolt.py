@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 URI, USER, PASSWORD = "NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"
 AGAIN = "then run the same command again: it goes on where it stopped"
+# Seconds for a connection, and for all until it may be used: a server that is just starting may never greet back.
+_GREETING = {"connection_timeout": 10, "connection_acquisition_timeout": 20}
 
 
 class Server:
@@ -68,26 +70,26 @@ def connect(patience: float, environment: Mapping[str, str] | None = None) -> It
             f"the neo4j backend needs {URI} and {PASSWORD} in the environment: set them, or give "
             "candidates.neo4j.command in the config to have a server started."
         )
-    where = _shown(uri)
+    where = _host_and_port(uri)
     errors = neo4j.exceptions
     try:
-        options = {"max_transaction_retry_time": patience, "notifications_min_severity": "OFF"}
+        options = {"max_transaction_retry_time": patience, "notifications_min_severity": "OFF", **_GREETING}
         with neo4j.GraphDatabase.driver(uri, auth=(user, environment[PASSWORD]), **options) as driver:
             driver.verify_connectivity()
             with driver.session() as session:
                 yield Server(session)
+    except errors.ConfigurationError as error:
+        raise InputError(
+            f"{URI} is no address of a Bolt server ({_first_line(error)}): write it like bolt://localhost:7687."
+        ) from None
     except errors.AuthError:
         raise InputError(f"the Neo4j server at {where} refuses {user}: correct {USER} and {PASSWORD}.") from None
-    except (errors.ServiceUnavailable, errors.SessionExpired, errors.TransientError) as error:
+    except (errors.DriverError, errors.TransientError) as error:
         raise InputError(
             f"the Neo4j server at {where} does not answer ({_first_line(error)}): start it or correct {URI}, {AGAIN}."
         ) from None
     except errors.Neo4jError as error:
         raise InputError(f"the Neo4j server at {where} refused a query ({error.code}: {_first_line(error)}).") from None
-    except errors.ConfigurationError as error:
-        raise InputError(
-            f"{URI} is no address of a Bolt server ({_first_line(error)}): write it like bolt://localhost:7687."
-        ) from None
 
 
 def _driver():
@@ -99,11 +101,17 @@ def _driver():
     return neo4j
 
 
-def _shown(uri: str) -> str:
-    """Host and port of ``uri``, without what else it may hold."""
-    return urlsplit(uri).netloc.rpartition("@")[2] or "an unnamed host"
+def _host_and_port(uri: str) -> str:
+    """Host and port of ``uri``, without what else it may hold; refuses what names no Bolt server."""
+    try:
+        parts = urlsplit(uri)
+        if parts.scheme.partition("+")[0] in ("bolt", "neo4j") and parts.hostname:
+            return f"{parts.hostname}:{parts.port or 7687}"
+    except ValueError:  # the port is no number
+        pass
+    raise InputError(f"{URI} is no address of a Bolt server: write it like bolt://localhost:7687.")
 
 
 def _first_line(error: Exception) -> str:
-    message = getattr(error, "message", None) or str(error)
+    message = error.message if isinstance(error, _driver().exceptions.Neo4jError) else str(error)
     return message.splitlines()[0].rstrip(":. ") if message else type(error).__name__
