@@ -1,4 +1,5 @@
 # Takes the config; gives CONFIG (checked), T (the results' folder), and what every rule's params are made of.
+import os
 import re
 import sys
 from pathlib import Path

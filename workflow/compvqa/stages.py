@@ -15,6 +15,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "subgraphs": ("compvqa.graphs.enumerate",),
     "overlap": ("compvqa.filters.words", "compvqa.filters.overlap.{method}"),
     "candidates": ("compvqa.graphs.backend", "compvqa.graphs.{backend}"),
+    "export_neo4j": ("compvqa.graphs.neo4j.export",),
     "presence": ("compvqa.filters.images", "compvqa.filters.presence.{method}"),
     "related": ("compvqa.graphs.related",),
     "questions": ("compvqa.questions.covr.generate", "compvqa.questions.covr.{kinds}"),

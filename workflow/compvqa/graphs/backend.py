@@ -6,19 +6,40 @@ from __future__ import annotations
 import importlib
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pydantic import Field
 
 from compvqa.errors import InputError
 from compvqa.graphs.store import StoreSettings
 from compvqa.graphs.subgraph import Subgraph
+from compvqa.settings import Settings
+
+
+class Neo4jSettings(Settings):
+    """How the neo4j backend comes to its server; none of it changes a result."""
+
+    command: str = Field(
+        "",
+        description="Starts a server where NEO4J_URI names none; $FOLDER is an empty folder for its files. It must "
+        "take NEO4J_AUTH and NEO4J_server_bolt_listen__address from the environment, as Neo4j's image does",
+    )
+    start_within: float = Field(180, gt=0, description="Seconds until a started server must answer")
+    patience: float = Field(30, ge=0, description="Seconds for which a query is tried again while the server is away")
+    batch: int = Field(1000, ge=1, description="Scenes that are loaded in one transaction")
+    at_once: int = Field(500, ge=1, description="Subgraphs that one query of search: cypher asks about")
 
 
 class CandidateSettings(StoreSettings):
     """How related scenes are searched; caps take by stable rank."""
 
-    backend: str = Field("duckdb", description="The graph backend: a module of compvqa.graphs")
+    backend: str = Field("duckdb", description="The graph backend, duckdb or neo4j: a module of compvqa.graphs")
+    search: Literal["stream", "cypher"] = Field(
+        "stream",
+        description="How the neo4j backend searches: stream reads the graph back and searches set-wise, "
+        "cypher asks the server about every seed's subgraph; the same results, cypher is much slower",
+    )
+    neo4j: Neo4jSettings = Neo4jSettings()
     seeds_per_subgraph: int = Field(20, ge=1, description="Start scenes of a subgraph in a split, at most")
     per_key: int = Field(30, ge=1, description="Candidate scenes of a seed and key, at most")
     considered: int = Field(
@@ -76,7 +97,7 @@ def find(name: str) -> Backend:
     except ModuleNotFoundError:
         backend = None
     if not hasattr(backend, "find_candidates") or not hasattr(backend, "load"):
-        raise InputError(f"there is no graph backend {name!r}: set graph.backend to duckdb.")
+        raise InputError(f"there is no graph backend {name!r}: set candidates.backend to duckdb or neo4j.")
     return backend
 
 

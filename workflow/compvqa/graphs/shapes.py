@@ -36,7 +36,7 @@ def shape_of(tree: str) -> tuple[str, tuple[str, ...]]:
 def slots(shape: str) -> list[Slot]:
     """The slots of a shape, in order."""
     found: dict[int, Slot] = {}
-    for number, node in _numbered(shape).objects():
+    for number, node in numbered(shape).objects():
         found[int(node.name)] = Slot(f"{number}_name", "noun", number)
         if node.attribute is not None:
             found[int(node.attribute)] = Slot(f"{number}_attr", "attribute", number)
@@ -54,7 +54,7 @@ def readings(shape: str) -> list[tuple[str, tuple[int, ...]]]:
     """Each reading of a shape: the shape read so, and which slot stands at each place; the shape itself
     first."""
     result = []
-    for tree in _orders(_numbered(shape)):
+    for tree in _orders(numbered(shape)):
         result.append(_slots_of(tree))
     return result
 
@@ -82,7 +82,7 @@ class Change2:
 def changes2(shape: str) -> list[Change2]:
     """The changes of distance 2 that templates need: of the root's attribute, of what a relation of the root leads
     to, and of that relation, each with another one (App. A; only relations to leaves are asked about)."""
-    tree, places = _numbered(shape), slots(shape)
+    tree, places = numbered(shape), slots(shape)
     if not tree.edges:
         return []
     at = {slot.key: place for place, slot in enumerate(places) if slot.key}
@@ -122,7 +122,7 @@ def _slots_of(part: Subgraph) -> tuple[str, tuple[int, ...]]:
     return shape, tuple(int(name.strip('"')) for name in names)
 
 
-def _numbered(shape: str) -> Subgraph:
+def numbered(shape: str) -> Subgraph:
     """The shape with each slot's number in the place of its name."""
     numbers = count()
     return parse(re.sub("s", lambda _: f'"{next(numbers)}"', shape))

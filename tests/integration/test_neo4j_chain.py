@@ -1,0 +1,98 @@
+"""The chain on the neo4j backend gives the tables that it gives on DuckDB."""
+
+import re
+
+import pytest
+import yaml
+
+from compvqa import tables
+from compvqa.filters.lexicon import Lexicon
+from compvqa.filters.words import OverlapSettings, overlap
+from compvqa.graphs import shapes
+from compvqa.graphs.backend import CandidateSettings, find_candidates
+from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
+from compvqa.graphs.subgraph import parse
+from compvqa.graphs.tables import CANDIDATES, SEEDS
+from compvqa.scenes.ingest import SourceSettings, ingest, merge
+from compvqa.seeds import by_rank
+from fixtures.project import copy_project
+from fixtures.searchable import Searchable
+
+pytestmark = pytest.mark.xdist_group("neo4j")
+SETTINGS = {"seeds_per_subgraph": 1, "per_key": 5}
+
+
+@pytest.fixture(scope="module")
+def real(shared, tmp_path_factory):
+    """The real subsets of GQA and imSitu, enumerated, and their overlap table."""
+    folder, data = tmp_path_factory.mktemp("real"), shared / "data"
+    Lexicon.from_gqa(data / "vocab").dump(folder / "lexicon.json")
+    sources = {
+        "gqa": {"train": "gqa/train_sceneGraphs.json", "val": "gqa/val_sceneGraphs.json"},
+        "imsitu": {
+            "train": "imsitu/train.json",
+            "val": "imsitu/dev.json",
+            "space": "imsitu/imsitu_space.json",
+            "templates": "imsitu/generation_templates.tab",
+        },
+    }
+    for name, files in sources.items():
+        paths = {part: data / path for part, path in files.items()}
+        source = SourceSettings(name=name, reader=name, image_space=name, files=paths)
+        ingest(source, folder / "lexicon.json", folder / name)
+    scenes = folder / "scenes"
+    merge([folder / name for name in sources], scenes)
+    made = Searchable(scenes, folder / "subgraphs.parquet", folder / "occurrences.parquet")
+    enumerate_scenes(scenes, 0, 1, made.subgraphs, made.occurrences, SubgraphSettings(texts=False))
+    overlap(scenes, folder / "lexicon.json", folder / "overlap.parquet", OverlapSettings())
+    return made
+
+
+def candidates_of(world: Searchable, out, shards: int = 8, **settings):
+    """The seeds and candidates of the first of some shards."""
+    paths = [world.subgraphs], [world.occurrences], world.folder.parent / "overlap.parquet"
+    tables_ = out / "seeds.parquet", out / "candidates.parquet"
+    find_candidates(world.folder, *paths, 0, shards, *tables_, CandidateSettings(**SETTINGS, **settings), 1)
+    return tables.read(tables_[0], SEEDS), tables.read(tables_[1], CANDIDATES)
+
+
+def test_candidates_of_the_real_subset(real, server, tmp_path):
+    expected = candidates_of(real, tmp_path / "duckdb")
+    found = candidates_of(real, tmp_path / "neo4j", backend="neo4j")
+    assert expected[1].num_rows > 1000
+    assert found[0].equals(expected[0]) and found[1].equals(expected[1])
+
+
+def test_single_questions_of_the_real_subset(real, server, tmp_path):
+    seeds, _ = candidates_of(real, tmp_path)
+    trees = by_rank(1, "asked", sorted(set(seeds["tree"].to_pylist())))[:60]
+    with real.open("duckdb") as duckdb, real.open("neo4j") as neo4j:
+        for g in map(parse, trees):
+            assert neo4j.containing(g, "train") == duckdb.containing(g, "train")
+            for slot in shapes.slots(shapes.shape_of(g.json())[0]):
+                if slot.key:
+                    assert neo4j.replaced(g, slot.key, "train") == duckdb.replaced(g, slot.key, "train")
+
+
+def test_the_chain_with_a_server_of_its_own(root, tmp_path, server_command, monkeypatch):
+    for name in ("NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"):
+        monkeypatch.delenv(name, raising=False)
+    project = copy_project(root, tmp_path / "project")
+    path = project.folder / project.config
+    config = yaml.safe_load(path.read_text())
+    config["sprites"] = {"train_scenes": 200, "val_scenes": 100}
+    made = {}
+    for backend in ("duckdb", "neo4j"):
+        config["candidates"] |= {"backend": backend, "neo4j": {"command": server_command, "batch": 50}}
+        path.write_text(yaml.safe_dump(config))
+        project.run("results/tiny/dataset/questions.parquet")
+        results = project.folder / "results/tiny"
+        names = ["dataset/questions.parquet"] + [
+            f"graphs/{table}/{shard}-of-2.parquet" for table in ("seeds", "candidates", "related") for shard in (1, 2)
+        ]
+        made[backend] = {name: tables.read(results / name) for name in names}
+    assert len(made["duckdb"]["dataset/questions.parquet"]) > 100
+    assert [name for name, table in made["duckdb"].items() if not table.equals(made["neo4j"][name])] == []
+    told = "".join(p.read_text() for p in (*project.folder.rglob("*.prov.json"), *project.folder.rglob("*.log")))
+    assert "parts read back" in told and not re.search("NEO4J_AUTH|NEO4J_PASSWORD|password", told)
+    assert not list((results / "graphs").glob("**/.neo4j.*"))

@@ -1,0 +1,89 @@
+"""Commands about graph servers; the default chain needs none of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compvqa.cli.data import Scenes
+from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
+
+
+def candidates_served(
+    scenes: Scenes,
+    graphs: Annotated[Path, typer.Option(help="Folder with subgraphs/ and occurrences/.")],
+    overlap: Annotated[Path, typer.Option(help="Table m(x, y).")],
+    seeds: Annotated[Path, typer.Option(help="Folder for the shards' tables of seeds.")],
+    candidates: Annotated[Path, typer.Option(help="Folder for the shards' tables of candidate images.")],
+    shards: Annotated[int, typer.Option(help="Number of shards; all are done, one after the other.", min=1)] = 1,
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """As candidates, for all shards and with one graph server, which is started and stopped here."""
+    from compvqa.graphs.backend import CandidateSettings, find_candidates
+    from compvqa.graphs.neo4j.service import serving
+
+    frame = Frame("candidates", config, seed, code)
+    settings = frame.settings(CandidateSettings)
+    found, occur = parquet_in(graphs / "subgraphs"), parquet_in(graphs / "occurrences")
+    with serving(settings.neo4j, seeds):
+        for shard in range(shards):
+            outputs = [folder / f"{shard + 1}-of-{shards}.parquet" for folder in (seeds, candidates)]
+            search = (scenes, found, occur, overlap, shard, shards, *outputs, settings, seed)
+            frame.run(
+                lambda search=search: find_candidates(*search),
+                [*scene_tables(scenes), *found, *occur, overlap],
+                outputs,
+                backend=settings.backend,
+            )
+
+
+def load_neo4j(
+    scenes: Scenes,
+    drop: Annotated[bool, typer.Option("--drop", help="Remove these scenes' graph from the server instead.")] = False,
+    config: Config = None,
+) -> None:
+    """Load scene graphs into the Neo4j server of NEO4J_URI, to be asked by Cypher; goes on where it was stopped.
+
+    --config takes what candidates takes. A graph is told by the property `graph` of its nodes.
+    """
+    from compvqa.graphs.backend import CandidateSettings
+    from compvqa.graphs.neo4j import loading
+    from compvqa.graphs.neo4j.bolt import connect
+    from compvqa.run import parse_settings
+
+    settings = parse_settings(CandidateSettings, config, "candidates").neo4j
+    with connect(settings.patience) as server:
+        if drop:
+            typer.echo(f"load-neo4j: {loading.drop(server, scenes):,} parts removed")
+            return
+        loaded = loading.Loaded(server, scenes, settings.batch)
+        typer.echo(f"load-neo4j: graph {loaded.graph}, {loaded.new:,} parts loaded, {loaded.verify():,} read back")
+
+
+def export_neo4j(
+    scenes: Scenes,
+    out: Annotated[Path, typer.Option(help="Folder for the CSV files.")],
+    batch: Annotated[int, typer.Option(help="Scenes of a part, by which the graph is read back.", min=1)] = 1000,
+    code: Code = None,
+) -> None:
+    """Write scene graphs as CSV for `neo4j-admin database import`.
+
+    On the server's machine, with the server stopped, the line in OUT/import.sh imports them:
+    neo4j-admin database import full neo4j --nodes=Graph=graph.csv … --array-delimiter=U+001F. Then start it and run
+    cypher-shell -f schema.cypher. Runs with NEO4J_URI then find the graph loaded.
+    """
+    from compvqa.graphs.neo4j.export import export, file_names
+
+    frame = Frame("export_neo4j", None, 0, code)
+    outputs = [out / name for name in file_names()]
+    frame.run(lambda: export(scenes, out, batch), scene_tables(scenes), outputs, out / "export.prov.json")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    for command in (candidates_served, load_neo4j, export_neo4j):
+        app.command(command.__name__.replace("_", "-"), rich_help_panel=None)(command)

@@ -1,0 +1,106 @@
+"""The graph backend on Neo4j: scene graphs in a server, for those who want to ask it by Cypher.
+
+Candidates are found either by reading the graph back and searching set-wise as the DuckDB backend does
+(``search: stream``), or by asking the server for every seed's subgraph and its changes (``search: cypher``).
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.graphs import duckdb, shapes
+from compvqa.graphs.backend import CandidateSettings
+from compvqa.graphs.neo4j import cypher
+from compvqa.graphs.neo4j.asking import Asking, names_read_as
+from compvqa.graphs.neo4j.bolt import connect
+from compvqa.graphs.neo4j.loading import Loaded
+from compvqa.graphs.neo4j.service import serving
+from compvqa.graphs.subgraph import Subgraph
+from compvqa.graphs.tables import OCCURRENCES
+
+
+def find_candidates(
+    scenes: Path,
+    subgraphs: list[Path],
+    occurrences: list[Path],
+    overlap: Path,
+    shard: int,
+    shards: int,
+    out_seeds: Path,
+    out_candidates: Path,
+    settings: CandidateSettings,
+    seed: int,
+) -> dict[str, int]:
+    """See :func:`compvqa.graphs.backend.find_candidates`.
+
+    Every shard reads its share of the graph back, so that a run's shards together have compared all of it.
+    """
+    rest = (overlap, shard, shards, out_seeds, out_candidates, settings, seed)
+    with _loaded(scenes, out_candidates, settings) as loaded:
+        counts = {"parts of the graph loaded": loaded.new, "parts read back": loaded.verify(shard, shards)}
+        if settings.search == "cypher":
+            read_as = names_read_as(tables.read(overlap), settings.exclusive)
+            with tempfile.TemporaryDirectory(prefix=".asked.", dir=out_candidates.parent) as folder:
+                asking = Asking(subgraphs, occurrences, shard, shards)
+                found, occurring = asking.write(loaded, read_as, settings.neo4j.at_once, Path(folder))
+                return counts | duckdb.find_candidates(scenes, [found], [occurring], *rest)
+    return counts | duckdb.find_candidates(scenes, subgraphs, occurrences, *rest)
+
+
+@contextmanager
+def load(
+    scenes: Path, subgraphs: list[Path], occurrences: list[Path], beside: Path, settings: CandidateSettings
+) -> Iterator[Neo4jGraph]:
+    """See :class:`compvqa.graphs.backend.Backend`."""
+    with _loaded(scenes, beside, settings) as loaded:
+        ids = tables.read_all(occurrences, OCCURRENCES, ["scene_id"])["scene_id"]
+        yield Neo4jGraph(loaded, frozenset(pc.unique(ids).to_pylist()))
+
+
+@contextmanager
+def _loaded(scenes: Path, beside: Path, settings: CandidateSettings) -> Iterator[Loaded]:
+    with serving(settings.neo4j, beside), connect(settings.neo4j.patience) as server:
+        yield Loaded(server, scenes, settings.neo4j.batch)
+
+
+class Neo4jGraph:
+    """See :class:`compvqa.graphs.backend.Graph`. Scenes that the enumeration left out are left out here too."""
+
+    def __init__(self, loaded: Loaded, scene_ids: frozenset[str]):
+        self._loaded, self._scene_ids = loaded, scene_ids
+
+    def containing(self, g: Subgraph, split: str) -> list[str]:
+        return [row[0] for row in self._ask(g, (), split)]
+
+    def replaced(self, g: Subgraph, key: str, split: str) -> list[tuple[str, str]]:
+        return self._ask(g, (key,), split)
+
+    def replaced_both(self, g: Subgraph, keys: tuple[str, str], split: str) -> list[tuple[str, str, str]]:
+        """As :meth:`replaced` for two nodes: each scene with both replaced, and both names in the order of
+        ``keys``."""
+        return self._ask(g, keys, split)
+
+    def _ask(self, g: Subgraph, keys: tuple[str, ...], split: str) -> list[tuple[str, ...]]:
+        shape, names = shapes.shape_of(g.json())
+        places = {slot.key: place for place, slot in enumerate(shapes.slots(shape))}
+        for key in keys:
+            if key not in places:
+                raise InputError(f"{g.json()} has no node {key}.")
+        free = [places[key] for key in keys]
+        row = {"id": 0} | {f"s{place}": json.loads(name) for place, name in enumerate(names)}
+        found = self._loaded.server.read(cypher.exact(shape, free), graph=self._loaded.graph, rows=[row])
+        return sorted(
+            {
+                (row["scene_id"], *(row[f"s{place}"] for place in free))
+                for row in found
+                if row["split"] == split and row["scene_id"] in self._scene_ids
+            }
+        )

@@ -1,0 +1,117 @@
+"""A Neo4j server over Bolt by the official driver: where it is, and what its errors mean to the user.
+
+``NEO4J_URI``, ``NEO4J_USER`` (``neo4j`` where it is not set) and ``NEO4J_PASSWORD`` come from the environment,
+never from a config or a command line, so that no log and no record holds them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from compvqa.errors import InputError
+
+if TYPE_CHECKING:
+    from neo4j import Session
+
+URI, USER, PASSWORD = "NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"
+AGAIN = "then run the same command again: it goes on where it stopped"
+# Seconds for a connection, and for all until it may be used: a server that is just starting may never greet back.
+_GREETING = {"connection_timeout": 10, "connection_acquisition_timeout": 20}
+
+
+class Server:
+    """An open connection. All queries run in transactions that the driver tries again while a server is away."""
+
+    def __init__(self, session: Session):
+        self._session = session
+
+    def read(self, query: str, **parameters: object) -> list[dict]:
+        """The rows of one query that changes nothing."""
+        return self._session.execute_read(lambda transaction: transaction.run(query, parameters).data())
+
+    def write(self, *statements: tuple[str, dict], guard: tuple[str, dict] | None = None) -> bool:
+        """Run ``statements`` in one transaction: all, or none. Gives whether they ran.
+
+        They do not if the query ``guard`` gives no row, or if a constraint refuses what is there already.
+        """
+
+        def work(transaction) -> bool:
+            if guard and not transaction.run(*guard).data():
+                return False
+            for statement in statements:
+                transaction.run(*statement).consume()
+            return True
+
+        try:
+            return self._session.execute_write(work)
+        except _driver().exceptions.ConstraintError:
+            return False
+
+    def define(self, statement: str) -> None:
+        """Run one statement of the schema (servers want each in a transaction of its own)."""
+        self._session.run(statement).consume()
+
+
+@contextmanager
+def connect(patience: float, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """The server that the environment names; a transaction is tried again for ``patience`` seconds.
+
+    Whatever goes wrong with the server inside the block becomes one :class:`InputError`.
+    """
+    environment = os.environ if environment is None else environment
+    neo4j = _driver()
+    uri, user = environment.get(URI), environment.get(USER, "neo4j")
+    if not uri or PASSWORD not in environment:
+        raise InputError(
+            f"the neo4j backend needs {URI} and {PASSWORD} in the environment: set them, or give "
+            "candidates.neo4j.command in the config to have a server started."
+        )
+    where = _host_and_port(uri)
+    errors = neo4j.exceptions
+    try:
+        options = {"max_transaction_retry_time": patience, "notifications_min_severity": "OFF", **_GREETING}
+        with neo4j.GraphDatabase.driver(uri, auth=(user, environment[PASSWORD]), **options) as driver:
+            driver.verify_connectivity()
+            with driver.session() as session:
+                yield Server(session)
+    except errors.ConfigurationError as error:
+        raise InputError(
+            f"{URI} is no address of a Bolt server ({_first_line(error)}): write it like bolt://localhost:7687."
+        ) from None
+    except errors.AuthError:
+        raise InputError(f"the Neo4j server at {where} refuses {user}: correct {USER} and {PASSWORD}.") from None
+    except (errors.DriverError, errors.TransientError) as error:
+        raise InputError(
+            f"the Neo4j server at {where} does not answer ({_first_line(error)}): start it or correct {URI}, {AGAIN}."
+        ) from None
+    except errors.Neo4jError as error:
+        raise InputError(f"the Neo4j server at {where} refused a query ({error.code}: {_first_line(error)}).") from None
+
+
+def _driver():
+    try:
+        import neo4j
+        import neo4j.exceptions
+    except ModuleNotFoundError:
+        raise InputError("the neo4j backend needs the driver: pip install 'compvqa[graph]'.") from None
+    return neo4j
+
+
+def _host_and_port(uri: str) -> str:
+    """Host and port of ``uri``, without what else it may hold; refuses what names no Bolt server."""
+    try:
+        parts = urlsplit(uri)
+        if parts.scheme.partition("+")[0] in ("bolt", "neo4j") and parts.hostname:
+            return f"{parts.hostname}:{parts.port or 7687}"
+    except ValueError:  # the port is no number
+        pass
+    raise InputError(f"{URI} is no address of a Bolt server: write it like bolt://localhost:7687.")
+
+
+def _first_line(error: Exception) -> str:
+    message = error.message if isinstance(error, _driver().exceptions.Neo4jError) else str(error)
+    return message.splitlines()[0].rstrip(":. ") if message else type(error).__name__
