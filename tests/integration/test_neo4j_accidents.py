@@ -69,6 +69,7 @@ def test_a_wrong_password_is_told(server):
     [
         ("no-such-program $FOLDER", "candidates.neo4j.command can't be run .*no-such-program"),
         (f"{sys.executable} -c \"print('no licence'); raise SystemExit(3)\"", "status 3; its last line: no licence"),
+        (f"{sys.executable} -c \"import os; print(os.environ['NEO4J_AUTH'])\"", "last line: neo4j/…"),
         (f'{sys.executable} -c "import time; time.sleep(60)"', "within 1 s .*it said nothing"),
     ],
 )

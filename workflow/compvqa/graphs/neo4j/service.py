@@ -108,6 +108,7 @@ def _await(process: subprocess.Popen, seconds: float, folder: Path) -> None:
             continue
         lines = (folder / "server.log").read_text(encoding="utf-8", errors="replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+        last = last.replace(os.environ[PASSWORD], "…")
         raise InputError(
             f"the server of candidates.neo4j.command did not start within {seconds:g} s ({reason}; its last line: "
             f"{last}): correct the command or raise candidates.neo4j.start_within."
