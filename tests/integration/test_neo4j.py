@@ -18,9 +18,9 @@ from compvqa.graphs.subgraph import Edge, Modifier, make, parse
 from compvqa.graphs.tables import CANDIDATES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.scenes.tables import TABLES
-from fixtures.searchable import NO_LISTS, searchable
+from fixtures.searchable import searchable
 from unit.graphs import graph_oracle
-from unit.graphs.graph_store import OVERLAP, overlaps
+from unit.graphs.graph_store import NO_LISTS, OVERLAP, overlaps
 from unit.graphs.graph_worlds import worlds, write_scenes
 from unit.graphs.related_oracle import lay
 

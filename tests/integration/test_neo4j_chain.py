@@ -13,9 +13,9 @@ from compvqa.graphs.backend import CandidateSettings, find_candidates
 from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
 from compvqa.graphs.subgraph import parse
 from compvqa.graphs.tables import CANDIDATES, SEEDS
-from compvqa.scenes.ingest import SourceSettings, ingest, merge
 from compvqa.seeds import by_rank
 from fixtures.project import copy_project
+from fixtures.real import real_scenes
 from fixtures.searchable import Searchable
 
 pytestmark = pytest.mark.xdist_group("neo4j")
@@ -27,21 +27,7 @@ def real(shared, tmp_path_factory):
     """The real subsets of GQA and imSitu, enumerated, and their overlap table."""
     folder, data = tmp_path_factory.mktemp("real"), shared / "data"
     Lexicon.from_gqa(data / "vocab").dump(folder / "lexicon.json")
-    sources = {
-        "gqa": {"train": "gqa/train_sceneGraphs.json", "val": "gqa/val_sceneGraphs.json"},
-        "imsitu": {
-            "train": "imsitu/train.json",
-            "val": "imsitu/dev.json",
-            "space": "imsitu/imsitu_space.json",
-            "templates": "imsitu/generation_templates.tab",
-        },
-    }
-    for name, files in sources.items():
-        paths = {part: data / path for part, path in files.items()}
-        source = SourceSettings(name=name, reader=name, image_space=name, files=paths)
-        ingest(source, folder / "lexicon.json", folder / name)
-    scenes = folder / "scenes"
-    merge([folder / name for name in sources], scenes)
+    scenes = real_scenes(data, folder / "lexicon.json", folder)
     made = Searchable(scenes, folder / "subgraphs.parquet", folder / "occurrences.parquet")
     enumerate_scenes(scenes, 0, 1, made.subgraphs, made.occurrences, SubgraphSettings(texts=False))
     overlap(scenes, folder / "lexicon.json", folder / "overlap.parquet", OverlapSettings())

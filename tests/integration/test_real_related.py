@@ -15,22 +15,13 @@ from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
 from compvqa.graphs.subgraph import parse
 from compvqa.graphs.tables import CANDIDATES, SEEDS
 from compvqa.scenes.graph import SceneStore
-from compvqa.scenes.ingest import SourceSettings, ingest, merge
 from compvqa.seeds import stable_hash
+from fixtures.real import real_scenes
 from unit.graphs.graph_store import EVERYTHING
 from unit.graphs.related_compare import FAMILIES, SEARCHED, differences
 from unit.graphs.related_oracle import World
 
 pytestmark = pytest.mark.xdist_group("real-related")  # one process, so that the scenes are searched once
-SOURCES = {
-    "gqa": {"train": "gqa/train_sceneGraphs.json", "val": "gqa/val_sceneGraphs.json"},
-    "imsitu": {
-        "train": "imsitu/train.json",
-        "val": "imsitu/dev.json",
-        "space": "imsitu/imsitu_space.json",
-        "templates": "imsitu/generation_templates.tab",
-    },
-}
 GROUPS = {  # seeds that are compared: 100 of each group, by stable rank
     "of GQA": lambda seed, g: seed["scene_id"].startswith("gqa:"),
     "of GQA, the root with attribute and relation": lambda seed, g: g.attribute is not None and bool(g.edges),
@@ -55,13 +46,7 @@ def lexicon(shared, tmp_path_factory):
 @pytest.fixture(scope="module")
 def scenes(shared, lexicon, tmp_path_factory):
     """The folder of all scenes of both sources."""
-    folder = tmp_path_factory.mktemp("sources")
-    for name, parts in SOURCES.items():
-        files = {part: shared / "data" / path for part, path in parts.items()}
-        space = "imsitu" if name == "imsitu" else "vg"
-        ingest(SourceSettings(name=name, reader=name, image_space=space, files=files), lexicon, folder / name)
-    merge([folder / name for name in SOURCES], folder / "merged")
-    return folder / "merged"
+    return real_scenes(shared / "data", lexicon, tmp_path_factory.mktemp("sources"))
 
 
 @pytest.fixture(scope="module")

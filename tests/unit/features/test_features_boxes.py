@@ -21,6 +21,7 @@ def test_overlap_counts_shared_pixels(left, right):
         return {(i, j) for i in range(x, x + w) for j in range(y, y + h)}
 
     found = intersection_over_union(left, right)
+    assert found.shape == (len(left), len(right))
     for n, a in enumerate(left):
         for m, b in enumerate(right):
             expected = len(pixels(a) & pixels(b)) / len(pixels(a) | pixels(b))

@@ -250,19 +250,25 @@ def test_groups_are_asked_about_with_few_positives(questions, store):
 
 
 def test_numbers_stay_small_and_say_something(questions):
+    said = set()
     for question in questions:
         for row in from_json(question["program"]):
             if row.operation in ("eq", "geq", "leq") and row.arguments:
                 number = row.arguments[0]
                 assert 1 <= number <= (4 if row.operation == "geq" else 5)
+                said.add(row.operation)
+    assert said == {"eq", "geq", "leq"}
 
 
 def test_count_texts_speak_of_countable_things(questions):
+    counted = set()
     for question in questions:
         if "COUNT" in question["template"] and question["template"] != "COMPARECOUNT":
+            counted.add(question["template"])
             assert parse(question["tree"]).name not in ("leaf", "jeans")
         if question["template"] not in ("VERIFYQUANT", "VERIFYQUANTATTR", "COUNTGROUPBY", "VERIFYCOUNTGROUPBY"):
             assert parse(question["tree"]).edges
+    assert counted == {"COUNT", "VERIFYCOUNT", "COUNTGROUPBY", "VERIFYCOUNTGROUPBY"}
 
 
 def test_texts_are_sentences(questions):

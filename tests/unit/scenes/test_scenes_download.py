@@ -150,7 +150,7 @@ def test_an_archive_is_unpacked_beside_it(server, tmp_path, make, kind):
     assert (tmp_path / "out/deep/er/b.txt").read_text() == "hello"
 
 
-@pytest.mark.parametrize("name", ["../evil.txt", "a/../../evil.txt", "/tmp/evil.txt", "C:\\evil.txt", "..\\evil.txt"])
+@pytest.mark.parametrize("name", ["../evil.txt", "a/../../evil.txt", "/evil.txt", "C:\\evil.txt", "..\\evil.txt"])
 @pytest.mark.parametrize(("make", "kind"), [(make_zip, "zip"), (make_tar, "tar")])
 def test_an_archive_that_leaves_the_folder_is_refused_whole(tmp_path, make, kind, name):
     archive = make(tmp_path / "evil", ["good.txt", name])

@@ -20,6 +20,8 @@ class SplitRequest(Settings):
 
 
 Scenes = Annotated[Path, typer.Option(help="Folder of the merged scene tables.")]
+Graphs = Annotated[Path, typer.Option(help="Folder with subgraphs/ and occurrences/.")]
+Overlap = Annotated[Path, typer.Option(help="Table m(x, y).")]
 Shard = Annotated[str, typer.Option(help="Which part of the work: 2-of-4.")]
 
 
@@ -172,8 +174,8 @@ def overlap(
 
 def candidates(
     scenes: Scenes,
-    graphs: Annotated[Path, typer.Option(help="Folder with subgraphs/ and occurrences/.")],
-    overlap: Annotated[Path, typer.Option(help="Table m(x, y).")],
+    graphs: Graphs,
+    overlap: Overlap,
     seeds: Annotated[Path, typer.Option(help="Table of seeds to write.")],
     candidates: Annotated[Path, typer.Option(help="Table of candidate images to write.")],
     shard: Shard = "1-of-1",
@@ -181,7 +183,7 @@ def candidates(
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
-    """Find images that share a subgraph, and distractors that differ from it in one node (section 3.2)."""
+    """Find images that share a subgraph, and distractors that differ from it in one node or two (section 3.2)."""
     from compvqa.graphs.backend import CandidateSettings, find_candidates
 
     frame = Frame("candidates", config, seed, code)

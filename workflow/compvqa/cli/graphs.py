@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.data import Scenes
+from compvqa.cli.data import Graphs, Overlap, Scenes
 from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
 
 
 def candidates_served(
     scenes: Scenes,
-    graphs: Annotated[Path, typer.Option(help="Folder with subgraphs/ and occurrences/.")],
-    overlap: Annotated[Path, typer.Option(help="Table m(x, y).")],
+    graphs: Graphs,
+    overlap: Overlap,
     seeds: Annotated[Path, typer.Option(help="Folder for the shards' tables of seeds.")],
     candidates: Annotated[Path, typer.Option(help="Folder for the shards' tables of candidate images.")],
     shards: Annotated[int, typer.Option(help="Number of shards; all are done, one after the other.", min=1)] = 1,

@@ -23,7 +23,6 @@ class Entailment(Protocol):
 
     def entailed(self, kind: str, name: str) -> frozenset[str]:
         """All names n such that what is truly called n may also be called ``name``, itself included."""
-        ...
 
 
 class Images(list[int]):
