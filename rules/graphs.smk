@@ -24,65 +24,34 @@ rule subgraphs:
         f" --subgraphs {{output.subgraphs}} --occurrences {{output.occurrences}}{STAGE}"
 
 
-if CONFIG.candidates.backend == "neo4j" and not os.environ.get("NEO4J_URI"):
-
-    # One job starts a server, loads the graph, does all shards and stops the server.
-    rule candidates:
-        input:
-            scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
-            subgraphs=gather.shards(f"{T}/graphs/subgraphs/{{scatteritem}}.parquet"),
-            occurrences=gather.shards(f"{T}/graphs/occurrences/{{scatteritem}}.parquet"),
-            overlap=f"{T}/overlap/overlap.parquet",
-        output:
-            seeds=scatter.shards(f"{T}/graphs/seeds/{{scatteritem}}.parquet"),
-            candidates=scatter.shards(f"{T}/graphs/candidates/{{scatteritem}}.parquet"),
-            records=scatter.shards(f"{T}/graphs/seeds/{{scatteritem}}.parquet.prov.json"),
-        log:
-            "logs/candidates/all.log",
-        benchmark:
-            "benchmarks/jobs/candidates-all.tsv"
-        conda:
-            "../envs/data.yaml"
-        resources:
-            mem_mb=memory(8000),
-            runtime=minutes(600),
-        params:
-            config=CONFIG.section("candidates"),
-            seed=CONFIG.seed,
-            code=stage_code("candidates", backend=CONFIG.candidates.backend),
-            shards=CONFIG.shards,
-        shell:
-            f"python -m compvqa candidates-served --scenes {T}/scenes --graphs {T}/graphs --overlap {{input.overlap}}"
-            f" --shards {{params.shards}} --seeds {T}/graphs/seeds --candidates {T}/graphs/candidates{STAGE}"
-
-else:
-
-    rule candidates:
-        input:
-            scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
-            subgraphs=gather.shards(f"{T}/graphs/subgraphs/{{scatteritem}}.parquet"),
-            occurrences=gather.shards(f"{T}/graphs/occurrences/{{scatteritem}}.parquet"),
-            overlap=f"{T}/overlap/overlap.parquet",
-        output:
-            seeds=f"{T}/graphs/seeds/{{scatteritem}}.parquet",
-            candidates=f"{T}/graphs/candidates/{{scatteritem}}.parquet",
-            record=f"{T}/graphs/seeds/{{scatteritem}}.parquet.prov.json",
-        log:
-            "logs/candidates/{scatteritem}.log",
-        benchmark:
-            "benchmarks/jobs/candidates-{scatteritem}.tsv"
-        conda:
-            "../envs/data.yaml"
-        resources:
-            mem_mb=memory(4000),
-            runtime=minutes(120),
-        params:
-            config=CONFIG.section("candidates"),
-            seed=CONFIG.seed,
-            code=stage_code("candidates", backend=CONFIG.candidates.backend),
-        shell:
-            f"python -m compvqa candidates --scenes {T}/scenes --graphs {T}/graphs --overlap {{input.overlap}}"
-            f" --shard {{wildcards.scatteritem}} --seeds {{output.seeds}} --candidates {{output.candidates}}{STAGE}"
+# One job, since every seed meets the subgraphs of all scenes; it works in parts, so that its memory is bounded.
+rule candidates:
+    input:
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        subgraphs=gather.shards(f"{T}/graphs/subgraphs/{{scatteritem}}.parquet"),
+        occurrences=gather.shards(f"{T}/graphs/occurrences/{{scatteritem}}.parquet"),
+        overlap=f"{T}/overlap/overlap.parquet",
+    output:
+        seeds=scatter.shards(f"{T}/graphs/seeds/{{scatteritem}}.parquet"),
+        candidates=scatter.shards(f"{T}/graphs/candidates/{{scatteritem}}.parquet"),
+        record=f"{T}/graphs/candidates/candidates.prov.json",
+    log:
+        "logs/candidates.log",
+    benchmark:
+        "benchmarks/jobs/candidates.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(6000),
+        runtime=minutes(240),
+    params:
+        config=CONFIG.section("candidates"),
+        seed=CONFIG.seed,
+        code=stage_code("candidates", backend=CONFIG.candidates.backend),
+        shards=CONFIG.shards,
+    shell:
+        f"python -m compvqa candidates --scenes {T}/scenes --graphs {T}/graphs --overlap {{input.overlap}}"
+        f" --shards {{params.shards}} --seeds {T}/graphs/seeds --candidates {T}/graphs/candidates{STAGE}"
 
 
 rule related:

@@ -36,10 +36,11 @@ def real(shared, tmp_path_factory):
 
 def candidates_of(world: Searchable, out, shards: int = 8, **settings):
     """The seeds and candidates of the first of some shards."""
-    paths = [world.subgraphs], [world.occurrences], world.folder.parent / "overlap.parquet"
-    tables_ = out / "seeds.parquet", out / "candidates.parquet"
-    find_candidates(world.folder, *paths, 0, shards, *tables_, CandidateSettings(**SETTINGS, **settings), 1)
-    return tables.read(tables_[0], SEEDS), tables.read(tables_[1], CANDIDATES)
+    files = [(out / f"seeds{i}.parquet", out / f"candidates{i}.parquet") for i in range(shards)]
+    find_candidates(
+        world.graph, world.folder.parent / "overlap.parquet", files, CandidateSettings(**SETTINGS, **settings), 1
+    )
+    return tables.read(files[0][0], SEEDS), tables.read(files[0][1], CANDIDATES)
 
 
 def test_candidates_of_the_real_subset(real, server, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from compvqa import tables
 from compvqa.filters.lexicon import Lexicon
 from compvqa.filters.words import OVERLAP, OverlapSettings, overlap
-from compvqa.graphs.backend import CandidateSettings, find_candidates
+from compvqa.graphs.backend import CandidateSettings, GraphFiles, find_candidates
 from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
 from compvqa.graphs.subgraph import parse
 from compvqa.graphs.tables import CANDIDATES, SEEDS
@@ -82,9 +82,8 @@ def compared(request, scenes, judged, tmp_path_factory):
 def search(scenes: Path, overlap: Path, seeds: Path, candidates: Path) -> None:
     files = seeds.with_name("subgraphs.parquet"), seeds.with_name("occurrences.parquet")
     enumerate_scenes(scenes, 0, 1, *files, SubgraphSettings(texts=False))
-    subgraphs, occurrences = ([path] for path in files)
-    settings = CandidateSettings(**EVERYTHING)
-    find_candidates(scenes, subgraphs, occurrences, overlap, 0, 1, seeds, candidates, settings, seed=0)
+    graph = GraphFiles(scenes, *([path] for path in files))
+    find_candidates(graph, overlap, [(seeds, candidates)], CandidateSettings(**EVERYTHING), seed=0)
 
 
 def sample(seeds: list[dict]) -> list[dict]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
+from hashlib import blake2b, md5
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -21,6 +21,12 @@ def stable_hash(*parts: object) -> int:
     """
     digest = blake2b("\x1f".join(map(repr, parts)).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
+
+
+def text_key(text: str) -> int:
+    """The first 60 bits of a text's MD5; DuckDB makes the same number by the macro ``text_key`` of its
+    connections."""
+    return int(md5(text.encode(), usedforsecurity=False).hexdigest()[:15], 16)
 
 
 def generator(seed: int, *key: object) -> random.Random:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.graphs.backend import CandidateSettings, find_candidates
+from compvqa.graphs.backend import CandidateSettings, GraphFiles, find_candidates
 from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
 from compvqa.graphs.tables import CANDIDATES, OVERLAP_COLUMNS, SEEDS
 from compvqa.scenes.graph import SceneGraph
@@ -52,18 +52,16 @@ class Store:
         self.overlap = folder / "overlap.parquet"
         tables.write(self.overlap, OVERLAP, rows)
 
-    def search(self, shards: int = 1, seed: int = 0, **options) -> tuple[list[dict], list[dict], list[dict]]:
-        """Rows of seeds and of candidates, of all shards, and their counts."""
-        seeds, candidates, counts = [], [], []
-        subgraphs, occurrences = map(list, zip(*self.files, strict=True))
-        for shard in range(shards):
-            out = self.folder / f"seeds{shard}.parquet", self.folder / f"candidates{shard}.parquet"
-            settings = CandidateSettings(**options)
-            counts.append(
-                find_candidates(self.scenes, subgraphs, occurrences, self.overlap, shard, shards, *out, settings, seed)
-            )
-            seeds += tables.read(out[0], SEEDS).to_pylist()
-            candidates += tables.read(out[1], CANDIDATES).to_pylist()
+    @property
+    def graph(self) -> GraphFiles:
+        return GraphFiles(self.scenes, *map(list, zip(*self.files, strict=True)))
+
+    def search(self, shards: int = 1, seed: int = 0, **options) -> tuple[list[dict], list[dict], dict[str, int]]:
+        """Rows of seeds and of candidates, of all shards, and the counts."""
+        out = [(self.folder / f"seeds{i}.parquet", self.folder / f"candidates{i}.parquet") for i in range(shards)]
+        counts = find_candidates(self.graph, self.overlap, out, CandidateSettings(**options), seed)
+        seeds = [row for path, _ in out for row in tables.read(path, SEEDS).to_pylist()]
+        candidates = [row for _, path in out for row in tables.read(path, CANDIDATES).to_pylist()]
         return sorted(seeds, key=lambda r: r["seed"]), sorted(candidates, key=str), counts
 
 

@@ -11,7 +11,7 @@ from compvqa.graphs.subgraph import Edge, Modifier, Subgraph, make
 from compvqa.graphs.tables import RELATED, SEEDS
 from compvqa.questions.covr.references import matches, substitute, with_edges, without_attribute
 from compvqa.scenes.graph import Object, Relation, SceneGraph
-from compvqa.seeds import stable_hash
+from compvqa.seeds import stable_hash, text_key
 from unit.graphs.graph_worlds import write_scenes
 
 NOUNS = {"boy": 4, "cat": 3, "hat": 2, "table": 2, "jeans": 2, "leaf": 1}
@@ -92,7 +92,7 @@ def write_world(folder: Path, scenes: int, most_seeds: int = 400, first: int = 0
         for g in {g.key: g for g in subgraphs(graph)}.values():
             if len(seeds) == most_seeds or stable_hash(g.key, graph.scene_id) % 3:
                 continue
-            number = stable_hash("seed", g.key, graph.scene_id)
+            number = text_key(f"{g.key} {graph.scene_id}")
             found = list(_related(g, graph, graphs))
             if any(key != "pos" for key, *_ in found):
                 seeds.append(

@@ -176,23 +176,26 @@ def candidates(
     scenes: Scenes,
     graphs: Graphs,
     overlap: Overlap,
-    seeds: Annotated[Path, typer.Option(help="Table of seeds to write.")],
-    candidates: Annotated[Path, typer.Option(help="Table of candidate images to write.")],
-    shard: Shard = "1-of-1",
+    seeds: Annotated[Path, typer.Option(help="Folder for the shards' tables of seeds.")],
+    candidates: Annotated[Path, typer.Option(help="Folder for the shards' tables of candidate images.")],
+    shards: Annotated[int, typer.Option(help="Number of shards to write.", min=1)] = 1,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
     """Find images that share a subgraph, and distractors that differ from it in one node or two (section 3.2)."""
-    from compvqa.graphs.backend import CandidateSettings, find_candidates
+    from compvqa.graphs.backend import CandidateSettings, GraphFiles, find_candidates
 
     frame = Frame("candidates", config, seed, code)
     settings = frame.settings(CandidateSettings)
-    found, occur = parquet_in(graphs / "subgraphs"), parquet_in(graphs / "occurrences")
+    graph = GraphFiles(scenes, parquet_in(graphs / "subgraphs"), parquet_in(graphs / "occurrences"))
+    names = [f"{number}-of-{shards}.parquet" for number in range(1, shards + 1)]
+    out = [(seeds / name, candidates / name) for name in names]
     frame.run(
-        lambda: find_candidates(scenes, found, occur, overlap, *parse_shard(shard), seeds, candidates, settings, seed),
-        [*scene_tables(scenes), *found, *occur, overlap],
-        [seeds, candidates],
+        lambda: find_candidates(graph, overlap, out, settings, seed),
+        [*scene_tables(scenes), *graph.subgraphs, *graph.occurrences, overlap],
+        [path for pair in out for path in pair],
+        candidates / "candidates.prov.json",
         backend=settings.backend,
     )
 

@@ -7,38 +7,8 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.data import Graphs, Overlap, Scenes
-from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
-
-
-def candidates_served(
-    scenes: Scenes,
-    graphs: Graphs,
-    overlap: Overlap,
-    seeds: Annotated[Path, typer.Option(help="Folder for the shards' tables of seeds.")],
-    candidates: Annotated[Path, typer.Option(help="Folder for the shards' tables of candidate images.")],
-    shards: Annotated[int, typer.Option(help="Number of shards; all are done, one after the other.", min=1)] = 1,
-    config: Config = None,
-    seed: Seed = 1,
-    code: Code = None,
-) -> None:
-    """As candidates, for all shards and with one graph server, which is started and stopped here."""
-    from compvqa.graphs.backend import CandidateSettings, find_candidates
-    from compvqa.graphs.neo4j.service import serving
-
-    frame = Frame("candidates", config, seed, code)
-    settings = frame.settings(CandidateSettings)
-    found, occur = parquet_in(graphs / "subgraphs"), parquet_in(graphs / "occurrences")
-    with serving(settings.neo4j, seeds):
-        for shard in range(shards):
-            outputs = [folder / f"{shard + 1}-of-{shards}.parquet" for folder in (seeds, candidates)]
-            search = (scenes, found, occur, overlap, shard, shards, *outputs, settings, seed)
-            frame.run(
-                lambda search=search: find_candidates(*search),
-                [*scene_tables(scenes), *found, *occur, overlap],
-                outputs,
-                backend=settings.backend,
-            )
+from compvqa.cli.data import Scenes
+from compvqa.cli.options import Code, Config, Frame, scene_tables
 
 
 def load_neo4j(
@@ -85,5 +55,5 @@ def export_neo4j(
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    for command in (candidates_served, load_neo4j, export_neo4j):
+    for command in (load_neo4j, export_neo4j):
         app.command(command.__name__.replace("_", "-"), rich_help_panel=None)(command)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -55,10 +56,19 @@ class CandidateSettings(StoreSettings):
         ("of",), description="No target or name of a relation is replaced where one of these takes part"
     )
     partition: int = Field(
-        100_000,
+        8_000_000,
         ge=1,
-        description="Subgraphs with a masked node that are searched at once; smaller needs less memory",
+        description="Subgraphs with a masked node that are searched at once; smaller needs less memory, and more time",
     )
+
+
+@dataclass(frozen=True)
+class GraphFiles:
+    """What is searched: the folder of the scene tables, and all tables of subgraphs and their occurrences."""
+
+    scenes: Path
+    subgraphs: list[Path]
+    occurrences: list[Path]
 
 
 class Graph(Protocol):
@@ -76,17 +86,17 @@ class Graph(Protocol):
 class Backend(Protocol):
     """The module of a backend."""
 
-    def find_candidates(self, *args, **kwargs) -> dict[str, int]:
+    def find_candidates(
+        self,
+        graph: GraphFiles,
+        overlap: Path,
+        out: list[tuple[Path, Path]],
+        settings: CandidateSettings,
+        seed: int,
+    ) -> dict[str, int]:
         """As :func:`find_candidates` below."""
 
-    def load(
-        self,
-        scenes: Path,
-        subgraphs: list[Path],
-        occurrences: list[Path],
-        beside: Path,
-        settings: CandidateSettings,
-    ) -> AbstractContextManager[Graph]:
+    def load(self, graph: GraphFiles, beside: Path, settings: CandidateSettings) -> AbstractContextManager[Graph]:
         """All scenes, open for single questions; what must lie on disk meanwhile lies beside ``beside``."""
 
 
@@ -102,29 +112,20 @@ def find(name: str) -> Backend:
 
 
 def find_candidates(
-    scenes: Path,
-    subgraphs: list[Path],
-    occurrences: list[Path],
+    graph: GraphFiles,
     overlap: Path,
-    shard: int,
-    shards: int,
-    out_seeds: Path,
-    out_candidates: Path,
+    out: list[tuple[Path, Path]],
     settings: CandidateSettings,
     seed: int,
 ) -> dict[str, int]:
-    """Write one shard's seeds and, for each, the scenes that may accompany its start scene (section 3.2).
+    """Write seeds and, for each, the scenes that may accompany its start scene (section 3.2), in shards.
 
-    A seed belongs to the shard of its subgraph. ``pos``: scenes that contain g, the start scene first.
-    ``i_name``,
-    ``i_attr``, ``i_relation``: scenes that contain g with that node replaced by an exclusive name, and
-    that contain
-    g in no reading of its names by overlapping ones. ``…_neg_attr_root``, ``…_neg_object_j``,
-    ``…_neg_relation_j``: scenes in which that node and the root's attribute, the noun or the relation j are
-    replaced (the latter by names seen with the root), and that do not contain what a question about it refers
-    to. ``mult`` and ``no_mult``, for seeds with 2-4 instances: scenes with several, and with exactly one. All
-    of the seed's own split.
+    ``out`` holds each shard's table of seeds and of candidates; a seed belongs to the shard of its subgraph. ``pos``:
+    scenes that contain g, the start scene first. ``i_name``, ``i_attr``, ``i_relation``: scenes that contain g with
+    that node replaced by an exclusive name, and that contain g in no reading of its names by overlapping ones.
+    ``…_neg_attr_root``, ``…_neg_object_j``, ``…_neg_relation_j``: scenes in which that node and the root's attribute,
+    the noun or the relation j are replaced (the latter by names seen with the root), and that do not contain what a
+    question about it refers to. ``mult`` and ``no_mult``, for seeds with 2-4 instances: scenes with several, and with
+    exactly one. All of the seed's own split.
     """
-    return find(settings.backend).find_candidates(
-        scenes, subgraphs, occurrences, overlap, shard, shards, out_seeds, out_candidates, settings, seed
-    )
+    return find(settings.backend).find_candidates(graph, overlap, out, settings, seed)

@@ -1,109 +1,147 @@
-"""The graph backend on DuckDB: related scenes for whole shards of seeds by set-wise joins.
+"""The graph backend on DuckDB: related scenes for all seeds by set-wise joins.
 
 All subgraphs that are equal but for one node (or two) share a *mask*, a hash of everything else. Seeds meet the
 others of their masks, keep those whose names there are exclusive and go to the scenes where these occur. A scene is
 left out again if it contains what must be absent, read with overlapping names: among the subgraphs of the scene that
-have its shape and a root that may be called so, each is compared with it name by name.
+have its shape and a root that may be called so, each is compared with it name by name. Masks are searched in parts,
+so that memory is bounded.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.graphs import shapes
 from compvqa.graphs import statements as sql
-from compvqa.graphs.backend import CandidateSettings
+from compvqa.graphs.backend import CandidateSettings, GraphFiles
 from compvqa.graphs.store import connect, create, number, sorted_reader, view
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.graphs.tables import CANDIDATES, OCCURRENCES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.progress import track
-from compvqa.scenes.tables import OBJECTS, RELATIONS, SCENES
-from compvqa.seeds import of_shard, stable_hash
+from compvqa.scenes.tables import TABLES
+from compvqa.seeds import text_key
 
-_POSITIVE = 2**63 - 1
 _WHOLE_SCENE = ("pos", "no_mult", "mult")
-_KINDS = ("noun", "attribute", "relation", "modifier")
-_PLACE = pa.schema(
+_SLOTS = pa.list_(pa.int8())  # of a shape, from 1
+_SHAPE = pa.schema([("id", pa.int16()), ("shape", pa.string()), ("salt", pa.int64()), ("leaf", pa.int8())])
+_KEY = pa.schema([("id", pa.int16()), ("key", pa.string()), ("node", pa.int16()), ("node2", pa.int16())])
+_OTHER_READING = pa.schema(
     [
         ("shape", pa.int16()),
         ("reading", pa.int16()),
         ("read_shape", pa.int16()),  # the shape when read so
-        ("place", pa.int8()),
-        ("slot", pa.int8()),  # the shape's slot that stands at the place
-        ("kind", pa.int8()),
-        ("key_id", pa.int16()),
-        ("salt", pa.int64()),
-        ("shape_salt", pa.int64()),
+        ("salt", pa.int64()),  # that shape's
+        ("slots", _SLOTS),  # in the order in which they are read
     ]
 )
+_PLACE = pa.schema(  # the slots with a name that can be replaced, and the number of the key for that
+    [("shape", pa.int16()), ("ids", pa.list_(pa.int16())), ("slots", _SLOTS), ("salts", pa.list_(pa.int64()))]
+)
+_PLACES2 = _PLACE.append(pa.field("slots2", _SLOTS))  # as above, of two names; ids are places2 of changes
 _CHANGE = pa.schema(
     [
-        ("shape", pa.int16()),
+        ("places2", pa.int16()),
         ("key_id", pa.int16()),
-        ("slot", pa.int8()),
         ("slot2", pa.int8()),
-        ("kind", pa.int8()),
-        ("kind2", pa.int8()),
-        ("salt", pa.int64()),
-        ("without_shape", pa.int16()),
-        ("without", pa.list_(pa.int8())),
-        ("seen", pa.list_(pa.int8())),
-        ("relations", pa.list_(pa.int8())),
-        ("leaves", pa.list_(pa.int8())),
+        ("without_salt", pa.int64()),  # of the shape of what must be absent
+        ("without", _SLOTS),
+        ("relations", _SLOTS),
+        ("leaves", _SLOTS),
+        ("seen", _SLOTS),
     ]
 )
 
 
 def find_candidates(
-    scenes: Path,
-    subgraphs: list[Path],
-    occurrences: list[Path],
+    graph: GraphFiles,
     overlap: Path,
-    shard: int,
-    shards: int,
-    out_seeds: Path,
-    out_candidates: Path,
+    out: list[tuple[Path, Path]],
     settings: CandidateSettings,
     seed: int,
 ) -> dict[str, int]:
     """See :func:`compvqa.graphs.backend.find_candidates`."""
-    with connect(out_candidates, settings) as connection:
-        _load(connection, scenes, subgraphs, occurrences, settings, seed)
-        counts = _choose_seeds(connection, shard, shards, settings.seeds_per_subgraph)
+    with connect(out[0][1], settings) as connection:
+        connection.execute("set variable shards = ?", [len(out)])
+        _load(connection, graph, settings, seed)
         _load_overlap(connection, overlap, settings.exclusive)
-        for statement in track((*sql.READ, sql.CAN_BE, sql.ROOTED, *sql.POSITIVES), "subgraphs", unit="step"):
+        before = number(connection, sql.SEEDS_BEFORE)
+        for statement in track((*sql.BEFORE, *sql.POSITIVES, sql.SEEN), "subgraphs", unit="step"):
             connection.execute(statement)
-        _load_seen(connection, scenes)
-        for asked, statements in sql.NEGATIVES.items():
-            parts = 1 + number(connection, f"select count(*) from {asked}") // settings.partition
+        for masks, statements in sql.NEGATIVES:
+            parts = 1 + number(connection, masks) // settings.partition
             for part in track(range(parts), "distractors", total=parts, unit="part"):
                 connection.execute("set variable part = ?", [part])
                 connection.execute("set variable parts = ?", [parts])
                 for statement in statements:
                     connection.execute(statement)
-        counts["out"] = tables.write(out_seeds, SEEDS, sorted_reader(connection, sql.SEEDS))
-        counts["candidates"] = tables.write(out_candidates, CANDIDATES, sorted_reader(connection, sql.CANDIDATES))
-        for key, rows in connection.execute(sql.COUNTS).fetchall():
-            counts[f"candidates: {key}"] = rows
+        return _write(connection, out, before, settings.seeds_per_subgraph)
+
+
+def _write(
+    connection: duckdb.DuckDBPyConnection, out: list[tuple[Path, Path]], before: int, most: int
+) -> dict[str, int]:
+    """Write the shards; gives how many seeds and candidates there are, and how many of the start scenes ``before`` the
+    cap left out."""
+    for statement in sql.TREE:
+        connection.execute(statement)
+    counts = {"in": before, f"dropped: over {most} start scenes of a subgraph": before, "out": 0, "candidates": 0}
+    spelling = _Spelling(connection)
+    for shard, (seeds, candidates) in enumerate(track(out, "writing", unit="shard")):
+        counts["out"] += tables.write(seeds, SEEDS, sorted_reader(connection, sql.SEEDS, {"shard": shard}))
+        found = sorted_reader(connection, sql.CANDIDATES, {"shard": shard})
+        counts["candidates"] += tables.write(candidates, CANDIDATES, spelling.of(found))
+    counts[f"dropped: over {most} start scenes of a subgraph"] -= counts["out"]
+    for key, rows in connection.execute(sql.COUNTS).fetchall():
+        counts[f"candidates: {key}"] = rows
     return counts
 
 
+class _Spelling:
+    """What numbers of keys, scenes and words stand for; looked up after sorting, which is faster by numbers."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection):
+        def column(query: str) -> pa.Array:
+            return connection.sql(query).to_arrow_table()[0].combine_chunks()
+
+        self._keys = column("select key from key order by id")
+        self._nodes = column("select list_filter([node, node2], lambda n: n is not null) from key order by id")
+        self._scenes = column("select scene_id from scene order by scene")
+        self._words = column("select name from word order by id")
+
+    def of(self, reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+        """The rows of ``reader`` (by number) as rows of candidates."""
+        return pa.RecordBatchReader.from_batches(CANDIDATES.fields, map(self._spelled, reader))
+
+    def _spelled(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        words = np.column_stack([batch["name"].to_numpy(), batch["name2"].to_numpy()])
+        ends = np.cumsum((words > 0).sum(axis=1, dtype=np.int32), dtype=np.int32)
+        names = self._words.take(pa.array(words[words > 0] - 1))
+        columns = {
+            "seed": batch["seed"],
+            "key": self._keys.take(batch["key_id"]),
+            "scene_id": self._scenes.take(batch["scene"]),
+            "rank": batch["rank"].cast(pa.int32()),
+            "nodes": self._nodes.take(batch["key_id"]),
+            "names": pa.ListArray.from_arrays(pa.array(np.concatenate([[0], ends]), pa.int32()), names),
+        }
+        return pa.RecordBatch.from_pydict(columns, CANDIDATES.fields)
+
+
 @contextmanager
-def load(
-    scenes: Path, subgraphs: list[Path], occurrences: list[Path], beside: Path, settings: CandidateSettings
-) -> Iterator[DuckDBGraph]:
+def load(graph: GraphFiles, beside: Path, settings: CandidateSettings) -> Iterator[DuckDBGraph]:
     """See :class:`compvqa.graphs.backend.Backend`."""
     with connect(beside, settings) as connection:
-        _load(connection, scenes, subgraphs, occurrences, settings, 0)
-        connection.execute(sql.SPELLED)
+        _load(connection, graph, settings, 0)
+        for statement in sql.READ:
+            connection.execute(statement)
         yield DuckDBGraph(connection)
 
 
@@ -118,7 +156,7 @@ class DuckDBGraph:
         return [row[0] for row in rows.fetchall()]
 
     def replaced(self, g: Subgraph, key: str, split: str) -> list[tuple[str, str]]:
-        shape, names = shapes.shape_of(g.json())
+        shape, names = shapes.spelled(g)
         place = next((i for i, slot in enumerate(shapes.slots(shape)) if slot.key == key), None)
         if place is None:
             raise InputError(f"{g.json()} has no node {key}.")
@@ -126,127 +164,97 @@ class DuckDBGraph:
         return rows.fetchall()
 
 
-def _load(
-    connection: duckdb.DuckDBPyConnection,
-    scenes: Path,
-    subgraphs: list[Path],
-    occurrences: list[Path],
-    settings: CandidateSettings,
-    seed: int,
-) -> None:
-    """Scenes, subgraphs by shape and names, and postings (which subgraph is in which scene) as tables."""
-    table = tables.read(scenes / "scenes.parquet", SCENES, ["scene_id", "split"]).sort_by("scene_id")
-    ids = table["scene_id"].to_pylist()
-    create(
-        connection,
-        "scene",
-        {
-            "scene_id": table["scene_id"],
-            "split": table["split"],
-            "split_id": table["split"].dictionary_encode().combine_chunks().indices,
-            "scene": pa.array(range(len(ids)), pa.int32()),
-            "salt": _salts(seed, "scene", ids),
-        },
-    )
+def _load(connection: duckdb.DuckDBPyConnection, graph: GraphFiles, settings: CandidateSettings, seed: int) -> None:
+    """Scenes, names, subgraphs by shape and names, and postings (which subgraph is in which scene) as tables."""
+    for schema in TABLES:
+        view(connection, f"{schema.name}_file", [graph.scenes / f"{schema.name}.parquet"], schema)
+    view(connection, "subgraphs_file", graph.subgraphs, SUBGRAPHS)
+    view(connection, "occurrences_file", graph.occurrences, OCCURRENCES)
+    connection.execute("set variable seed = ?", [seed])
     for name in ("seeds_per_subgraph", "per_key", "considered", "group_size"):
         connection.execute(f"set variable {name} = ?", [getattr(settings, name)])
-    connection.execute(f"set variable name = '{shapes.NAME}'")
-    for macro in sql.MIX:
-        connection.execute(macro)
-    view(connection, "subgraphs_file", subgraphs, SUBGRAPHS)
-    view(connection, "occurrences_file", occurrences, OCCURRENCES)
+    unasked = [shapes.name_key("relation", name) for name in settings.unasked_relations]
+    connection.execute("set variable unasked = ?::bigint[]", [unasked])
+    for statement in (*sql.MACROS, sql.SCENE, sql.WORD):
+        connection.execute(statement)
+    _load_shapes(connection)
     for statement in (sql.PATTERN, sql.POSTING):
         connection.execute(statement)
-    words = [row[0] for row in connection.execute(sql.WORDS).fetchall()]
-    columns = {
-        "word": pa.array(words, pa.string()),
-        "name": pa.array([json.loads(word) for word in words], pa.string()),
-    }
-    numbers = pa.array(range(len(words)), pa.int32())
-    create(connection, "word", columns | {"id": numbers, "salt": _salts(seed, "name", words)})
-    unasked = "set variable unasked = (select coalesce(list(id), []) from word where list_contains(?, name))"
-    connection.execute(unasked, [list(settings.unasked_relations)])
-    _load_shapes(connection, seed)
 
 
-def _load_shapes(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
-    """The slots of each shape (with numbers for keys), and which slot stands where in each reading."""
-    found = [row[0] for row in connection.execute("select distinct shape from pattern order by 1").fetchall()]
-    slots = {shape: shapes.slots(shape) for shape in found}
-    changes = {shape: shapes.changes2(shape) for shape in found}
-    nodes = {key: (0, None) for key in _WHOLE_SCENE}
+def _load_shapes(connection: duckdb.DuckDBPyConnection) -> None:
+    """The shapes with their readings, the places of a name that can be replaced, and the changes of two, with a number
+    for every key."""
+    found = [row[0] for row in connection.execute("select distinct shape from subgraphs_file order by 1").fetchall()]
+    orders = {shape: shapes.readings(shape) for shape in found}
+    read = sorted({shape for order in orders.values() for shape, _ in order})
+    ids, salts = {shape: i for i, shape in enumerate(read)}, {shape: text_key(f"shape {shape}") for shape in read}
+    slots = {shape: shapes.slots(shape) for shape in read}
+    changes = [(shape, change) for shape in read for change in shapes.changes2(shape)]
+    nodes = {key: (None, None) for key in _WHOLE_SCENE}
     nodes |= {slot.key: (slot.node, None) for row in slots.values() for slot in row if slot.key}
-    nodes |= {change.key: (change.first.node, change.second.node) for row in changes.values() for change in row}
-    orders = [(shape, number, *reading) for shape in found for number, reading in enumerate(shapes.readings(shape))]
-    numbers = {shape: i for i, shape in enumerate(sorted({read for _, _, read, _ in orders}))}
-    ids_of_shapes = pa.array(list(numbers.values()), pa.int16())
-    create(connection, "shape", {"shape": pa.array(list(numbers), pa.string()), "id": ids_of_shapes})
-    names = sorted(nodes)
-    ids = {name: i for i, name in enumerate(names)} | {None: None}
-    rows = [
-        {"shape": numbers[shape], "reading": reading, "read_shape": numbers[read], "place": place, "slot": slot}
-        | {"kind": _KINDS.index(slots[shape][slot].kind), "key_id": ids[slots[shape][slot].key]}
-        | {"salt": _salt(seed, "place", str(place)), "shape_salt": _salt(seed, "shape", read)}
-        for shape, reading, read, order in orders
-        for place, slot in enumerate(order)
-    ]
-    create(connection, "place", pa.Table.from_pylist(rows, _PLACE))
-    rows = [
-        {"shape": numbers[shape], "key_id": ids[change.key], "slot": change.slots[0], "slot2": change.slots[1]}
-        | {"kind": _KINDS.index(change.first.kind), "kind2": _KINDS.index(change.second.kind)}
-        | {"salt": _salt(seed, "places", f"{change.slots} {shape}")}
-        | {"without_shape": numbers.get(change.without[0]), "without": change.without[1], "seen": change.seen}
-        | {"relations": change.relations, "leaves": change.leaves}
-        for shape, row in changes.items()
-        for change in row
-    ]
-    create(connection, "change", pa.Table.from_pylist(rows, _CHANGE))
-    create(
-        connection,
-        "key",
-        {
-            "id": pa.array(range(len(names)), pa.int16()),
-            "key": pa.array(names, pa.string()),
-            "node": pa.array([nodes[name][0] for name in names], pa.int16()),
-            "node2": pa.array([nodes[name][1] for name in names], pa.int16()),
-            "salt": _salts(seed, "key", names),
-        },
-    )
+    nodes |= {change.key: (change.first.node, change.second.node) for _, change in changes}
+    keys = {key: i for i, key in enumerate(sorted(nodes))}
+    places2 = {places: i for i, places in enumerate(sorted({(shape, *change.slots) for shape, change in changes}))}
+    rows = {
+        "shape": (_SHAPE, ([ids[shape], shape, salts[shape], _last_noun(slots[shape])] for shape in read)),
+        "other_reading": (
+            _OTHER_READING,
+            (
+                [ids[shape], i, ids[other], salts[other], _from_1(places)]
+                for shape, order in orders.items()
+                for i, (other, places) in enumerate(order)
+                if i
+            ),
+        ),
+        "place": (
+            _PLACE,
+            (
+                [ids[shape], *_columns([keys[slot.key], i, _salt(i, shape)] for i, slot in enumerate(row) if slot.key)]
+                for shape, row in slots.items()
+            ),
+        ),
+        "places2": (
+            _PLACES2,
+            (
+                [ids[shape], *_columns([places2[shape, *p], p[0], _salt(p, shape), p[1]] for p in sorted(of_shape))]
+                for shape in read
+                if (of_shape := {change.slots for change in shapes.changes2(shape)})
+            ),
+        ),
+        "change": (_CHANGE, ([places2[shape, *c.slots], keys[c.key], *_asked(c)] for shape, c in changes)),
+        "key_node": (_KEY, ([i, key, *nodes[key]] for key, i in keys.items())),
+    }
+    for name, (schema, values) in rows.items():
+        listed = [dict(zip(schema.names, row, strict=True)) for row in values]
+        create(connection, name, pa.Table.from_pylist(listed, schema))
+    connection.execute("create table key as select *, salt_of('key ' || key) as salt from key_node")
 
 
-def _load_seen(connection: duckdb.DuckDBPyConnection, scenes: Path) -> None:
-    """Which relations are annotated between which nouns."""
-    for schema in (OBJECTS, RELATIONS):
-        view(connection, f"{schema.name}_file", [scenes / f"{schema.name}.parquet"], schema)
-    connection.execute(sql.SEEN)
+def _last_noun(places: list[shapes.Slot]) -> int:
+    return 1 + max(i for i, slot in enumerate(places) if slot.kind == "noun")
 
 
-def _salt(seed: int, what: str, item: str) -> int:
-    """A stable random number of 63 bits."""
-    return stable_hash(seed, what, item) & _POSITIVE
+def _from_1(places: Iterable[int]) -> list[int]:
+    return [place + 1 for place in places]
 
 
-def _salts(seed: int, what: str, items: Iterable[str]) -> pa.Array:
-    """A stable random number of 63 bits for each item."""
-    return pa.array([_salt(seed, what, item) for item in items], pa.int64())
+def _salt(places: object, shape: str) -> int:
+    """A number for all subgraphs of a shape with these places masked."""
+    return text_key(f"mask {places} {shape}")
 
 
-def _choose_seeds(connection: duckdb.DuckDBPyConnection, shard: int, shards: int, most: int) -> dict[str, int]:
-    """The shard's seeds as a table; gives how many there are and how many the cap left out."""
-    keys = [row[0] for row in connection.execute(sql.SEED_KEYS).fetchall()]
-    create(connection, "asked_key", {"key": pa.array(sorted(of_shard(keys, shard, shards)), pa.int64())})
-    connection.execute(sql.STARTS)
-    starts = connection.sql("select key, scene_id, scene from start").to_arrow_table()
-    ids = [
-        stable_hash("seed", key, scene_id)
-        for batch in starts.to_batches()
-        for key, scene_id in zip(batch["key"].to_pylist(), batch["scene_id"].to_pylist(), strict=True)
-    ]
-    seeds = starts.drop_columns("scene_id").append_column("seed", pa.array(ids, pa.int64()))
-    create(connection, "numbered", seeds)
-    connection.execute(sql.SEED)
-    before = number(connection, sql.STARTS_BEFORE)
-    return {"in": before, f"dropped: over {most} start scenes of a subgraph": before - len(ids)}
+def _columns(rows: Iterable[list]) -> list[list]:
+    """Rows of an id, a place, a salt and perhaps a second place as columns, places from 1."""
+    ids, places, salts, *second = map(list, zip(*rows, strict=True))
+    return [ids, _from_1(places), salts, *map(_from_1, second)]
+
+
+def _asked(change: shapes.Change2) -> tuple:
+    """What a change of two nodes asks, as the columns of its table from ``slot2`` on."""
+    shape, places = change.without
+    lists = (places, change.relations, change.leaves, change.seen)
+    return change.slots[1] + 1, text_key(f"shape {shape}"), *map(_from_1, lists)
 
 
 def _load_overlap(connection: duckdb.DuckDBPyConnection, path: Path, exclusive: float) -> None:
@@ -257,7 +265,5 @@ def _load_overlap(connection: duckdb.DuckDBPyConnection, path: Path, exclusive: 
         raise InputError(f"{path} is no overlap table: it lacks the column {missing[0]}.")
     connection.register("overlap_file", table)
     connection.execute("set variable exclusive = ?", [exclusive])
-    numbers = pa.array(range(len(_KINDS)), pa.int8())
-    create(connection, "kind", {"kind": pa.array(_KINDS), "id": numbers})
     connection.execute(sql.PAIR)
     connection.unregister("overlap_file")

@@ -2,12 +2,13 @@
 
 Subgraphs grow from the leaves to the root: objects (level 0), relations to them, objects with such
 relations (level 1), relations to those, objects with such relations (level 2). Each partial tree carries
-its canonical JSON text, so that equal subgraphs meet by their text.
+its canonical JSON text, its shape and its names' keys, so that equal subgraphs meet by their text's key.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -16,13 +17,14 @@ import pyarrow as pa
 from pydantic import Field
 
 from compvqa import tables
+from compvqa.graphs.shapes import KINDS
 from compvqa.graphs.store import StoreSettings, connect, create, number, sorted_reader, view
 from compvqa.graphs.subgraph import parse
 from compvqa.graphs.tables import OCCURRENCES, SUBGRAPHS
 from compvqa.programs.text import describe
 from compvqa.progress import track
 from compvqa.scenes.tables import SCENES, TABLES
-from compvqa.seeds import of_shard, stable_hash
+from compvqa.seeds import of_shard
 
 NOUNS = ["head", "snow", "ground", "sky", "road", "roadway", "grass", "field", "wall", "sidewalk", "street"]
 ROLES = ["agent", "item", "place", "tool", "target", "destination", "source", "object", "substance"]
@@ -81,8 +83,8 @@ def enumerate_scenes(
         counts = _load(connection, scenes, shard, shards, settings)
         for statement in track(_statements(settings.full_grammar), "subgraphs", unit="step"):
             connection.execute(statement)
-        _name_patterns(connection, settings.texts)
-        counts["out"] = tables.write(out_subgraphs, SUBGRAPHS, sorted_reader(connection, _SUBGRAPHS))
+        found = sorted_reader(connection, _SUBGRAPHS)
+        counts["out"] = tables.write(out_subgraphs, SUBGRAPHS, _in_english(found) if settings.texts else found)
         counts["occurrences"] = tables.write(out_occurrences, OCCURRENCES, sorted_reader(connection, _OCCURRENCES))
         counts["occurrences that may be seeds"] = number(connection, "select count(*) from tree where usable")
     return counts
@@ -100,7 +102,9 @@ def _load(
         view(connection, f"{schema.name}_file", [scenes / f"{schema.name}.parquet"], schema)
     names = [row[0] for row in connection.execute(_NAMES).fetchall()]
     quoted = [json.dumps(name, ensure_ascii=False) for name in names]
-    create(connection, "word", {"name": pa.array(names, pa.string()), "word": pa.array(quoted, pa.string())})
+    create(connection, "quoted", {"name": pa.array(names, pa.string()), "word": pa.array(quoted, pa.string())})
+    for kind in KINDS:
+        connection.execute(f"create view {kind} as select *, text_key('{kind} ' || name) as key from quoted")
     for table, values in {
         "ignored_noun": settings.ignore_nouns,
         "ignored_relation": settings.ignore_relations,
@@ -131,19 +135,16 @@ def _load(
     }
 
 
-def _name_patterns(connection: duckdb.DuckDBPyConnection, texts: bool) -> None:
-    """Give each distinct subgraph its key and, if asked for, its English text."""
-    connection.execute(
-        "create table shape as select text, any_value(size) as size, any_value(depth) as depth, "
-        "any_value(n_attributes) as n_attributes from tree group by text"
-    )
-    trees = connection.sql("select text from shape").to_arrow_table()["text"].to_pylist()
-    english: list[str | None] = [None] * len(trees)
-    if texts:
-        english = [describe(parse(tree)) for tree in track(trees, "texts", total=len(trees))]
-    keys = [stable_hash("subgraph", tree) for tree in trees]
-    columns = {"tree": pa.array(trees, pa.string()), "key": pa.array(keys, pa.int64())}
-    create(connection, "named", columns | {"english": pa.array(english, pa.string())})
+def _in_english(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """The rows of subgraphs with their English."""
+    column = reader.schema.get_field_index("text")
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in track(reader, "texts", unit="batch"):
+            english = [describe(parse(tree)) for tree in batch["tree"].to_pylist()]
+            yield batch.set_column(column, reader.schema.field(column), pa.array(english, pa.string()))
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
 _NAMES = """
@@ -191,108 +192,110 @@ _BASE = (
     """
 create table object as
 select s.scene, row_number() over (order by s.scene, o.object_id) as object, o.object_id as id,
-    w.word as noun,
+    w.word as noun, w.key,
     o.w is not null as boxed,
     o.name not in (from ignored_noun)
         and if(o.w is null, getvariable('accept'), o.w * o.h > getvariable('area')) as usable,
     o.name in (from dull_noun) as dull
-from objects_file o join scene s using (scene_id) join word w using (name)
+from objects_file o join scene s using (scene_id) join noun w using (name)
 """,
     # level 0: an object with no attribute or one of them
     """
 create table leaf as
-select object, scene, id, noun, noun || ',null' as head, 0 as n_attributes, usable, dull from object
+select object, scene, id, key, noun || ',null' as head, 's,null' as shape, [key] as names, 0 as n_attributes,
+    usable, dull
+from object
 union all
-select o.object, o.scene, o.id, o.noun, o.noun || ',' || w.word, 1, o.usable, false
+select o.object, o.scene, o.id, o.key, o.noun || ',' || w.word, 's,s', [o.key, w.key], 1, o.usable, false
 from attributes_file a join scene s using (scene_id)
-join object o on o.scene = s.scene and o.id = a.object_id join word w using (name)
+join object o on o.scene = s.scene and o.id = a.object_id join attribute w using (name)
 """,
     """
-create table modifier as
-select s.scene, m.relation_id as relation, w.word || ',' || o.noun as text, o.noun, o.id, o.usable,
-    row_number() over (partition by s.scene, m.relation_id order by m.name, n.name, m.object_id) as place
-from modifiers_file m join scene s using (scene_id) join word w using (name)
-join object o on o.scene = s.scene and o.id = m.object_id join word n on n.word = o.noun
+create table tool as
+select s.scene, m.relation_id as relation, '[' || w.word || ',' || o.noun || ']' as text, [w.key, o.key] as names, o.id,
+    o.usable, row_number() over (partition by s.scene, m.relation_id order by m.name, n.name, m.object_id) as place
+from modifiers_file m join scene s using (scene_id) join modifier w using (name)
+join object o on o.scene = s.scene and o.id = m.object_id join noun n on n.key = o.key
 """,
     # every subset of a relation's modifiers, in canonical order
     """
-create table modifiers as
+create table tools as
 with recursive subset as (
-    select scene, relation, 0::bigint as place, 0 as n, '' as text, []::varchar[] as nouns,
-        []::varchar[] as ids,
-        true as usable, max(place) as whole
-    from modifier group by scene, relation
+    select scene, relation, 0::bigint as place, 0 as n, '' as text, '' as shape, []::bigint[] as names,
+        []::varchar[] as ids, true as usable, max(place) as whole
+    from tool group by scene, relation
     union all
-    select s.scene, s.relation, m.place, s.n + 1, s.text || if(s.n = 0, '[', ',[') || m.text || ']',
-        list_append(s.nouns, m.noun), list_append(s.ids, m.id), s.usable and m.usable, s.whole
-    from subset s join modifier m on m.scene = s.scene and m.relation = s.relation and m.place > s.place)
-select scene, relation, n, text, nouns, ids, usable and n = whole as usable from subset
+    select s.scene, s.relation, t.place, s.n + 1, s.text || if(s.n = 0, '', ',') || t.text,
+        s.shape || if(s.n = 0, '', ',') || '[s,s]', list_concat(s.names, t.names), list_append(s.ids, t.id),
+        s.usable and t.usable, s.whole
+    from subset s join tool t on t.scene = s.scene and t.relation = s.relation and t.place > s.place)
+select scene, relation, n, text, shape, names, ids, usable and n = whole as usable from subset
 """,
     # a relation with a subset of its modifiers, waiting for its target
     """
 create table link as
-select a.object as subject, b.object as target, '[' || w.word || ',' as head, ',[' || coalesce(m.text,
-    '') || ']]' as tail,
-    coalesce(m.n, 0) as n_modifiers, coalesce(m.nouns, []) as nouns, coalesce(m.ids, []) as ids,
+select a.object as subject, b.object as target, '[' || w.word || ',' as head, w.key,
+    ',[' || coalesce(m.text, '') || ']]' as tail, ',[' || coalesce(m.shape, '') || ']]' as shape,
+    coalesce(m.n, 0) as n_modifiers, coalesce(m.names, []) as names, coalesce(m.ids, []) as ids,
     coalesce(m.usable, true) and r.name not in (from ignored_relation) as usable,
     r.name = getvariable('dull') as dull
-from relations_file r join scene s using (scene_id) join word w using (name)
+from relations_file r join scene s using (scene_id) join relation w using (name)
 join object a on a.scene = s.scene and a.id = r.subject_id
 join object b on b.scene = s.scene and b.id = r.object_id
-left join modifiers m on m.scene = s.scene and m.relation = r.relation_id
+left join tools m on m.scene = s.scene and m.relation = r.relation_id
 """,
 )
 
 
 def _edges(name: str, targets: str) -> str:
-    """Relations to ``targets``; ``below`` are the nouns that no object above may have; equal relations
-    fall together."""
+    """Relations to ``targets``; equal relations fall together."""
     return f"""
 create table {name} as
-select l.subject, l.target, l.head || t.text || l.tail as text, list_concat(t.below, l.nouns) as below,
-    list_concat(t.ids, l.ids) as ids, t.bound, bool_or(l.usable and t.usable and not (l.dull
-        and t.dull)) as usable,
-    1 + t.size + 2 * l.n_modifiers as size, 1 + greatest(t.depth, if(l.n_modifiers > 0, 2, 0)) as depth,
-    t.n_attributes, l.n_modifiers = 0 as plain
+select l.subject, l.target, l.head || t.text || l.tail as text, any_value('[s,' || t.shape || l.shape) as shape,
+    any_value(list_concat([l.key], t.names, l.names)) as names, list_concat(t.ids, l.ids) as ids, t.bound,
+    bool_or(l.usable and t.usable and not (l.dull and t.dull)) as usable,
+    any_value(1 + t.size + 2 * l.n_modifiers) as size,
+    any_value(1 + greatest(t.depth, if(l.n_modifiers > 0, 2, 0))) as depth,
+    any_value(t.n_attributes) as n_attributes, any_value(l.n_modifiers = 0) as plain
 from link l join {targets} t on t.object = l.target
-group by all"""
+group by l.subject, l.target, l.head || t.text || l.tail, list_concat(t.ids, l.ids), t.bound"""
 
 
 def _with_one(edges: str) -> str:
-    """Objects with one relation below them."""
+    """Objects with one relation below them, without the noun of an object above."""
     return f"""
-select o.object, o.scene, o.id, '[' || o.head || ',[' || e.text || ']]' as text, list_append(e.below,
-    o.noun) as below,
-    list_prepend(o.id, e.ids) as ids, list_prepend(o.object, e.bound) as bound, o.usable
-        and e.usable as usable,
+select o.object, o.scene, o.id, '[' || o.head || ',[' || e.text || ']]' as text,
+    '[' || o.shape || ',[' || e.shape || ']]' as shape, list_concat(o.names, e.names) as names,
+    list_prepend(o.id, e.ids) as ids, list_prepend(o.object, e.bound) as bound, o.usable and e.usable as usable,
     1 + e.size as size, 1 + e.depth as depth, o.n_attributes + e.n_attributes as n_attributes, o.dull
 from leaf o join {edges} e on e.subject = o.object
-where not list_contains(e.below, o.noun)"""
+where not list_contains(e.names, o.key)"""
 
 
 def _with_two(first: str, second: str, condition: str) -> str:
     """Objects with two relations below them, which end in different objects, in canonical order."""
     return f"""
 select o.object, o.scene, o.id, '[' || o.head || ',[' || a.text || ',' || b.text || ']]' as text,
-    list_append(list_concat(a.below, b.below), o.noun) as below,
+    '[' || o.shape || ',[' || a.shape || ',' || b.shape || ']]' as shape,
+    list_concat(o.names, a.names, b.names) as names,
     list_prepend(o.id, list_concat(a.ids, b.ids)) as ids,
     list_prepend(o.object, list_concat(a.bound, b.bound)) as bound,
-    o.usable and a.usable and b.usable as usable, 1 + a.size + b.size as size, 1 + greatest(a.depth,
-        b.depth) as depth,
+    o.usable and a.usable and b.usable as usable, 1 + a.size + b.size as size,
+    1 + greatest(a.depth, b.depth) as depth,
     o.n_attributes + a.n_attributes + b.n_attributes as n_attributes, o.dull
 from {first} a join {second} b on a.subject = b.subject and a.target <> b.target
     and (a.text < b.text or (a.text = b.text and a.target < b.target))
 join leaf o on o.object = a.subject
-where {condition} and not list_contains(a.below, o.noun) and not list_contains(b.below, o.noun)"""
+where {condition} and not list_contains(a.names, o.key) and not list_contains(b.names, o.key)"""
 
 
 def _statements(full_grammar: bool) -> list[str]:
-    """The levels of trees, from the leaves up to the table ``tree`` of all of them."""
+    """The levels of trees, from the leaves up to the table ``tree`` of all of them, and ``subgraph`` of distinct
+    ones."""
     single = """
 create view level0 as
-select object, scene, id, '[' || head || ',[]]' as text, [noun] as below, [id] as ids, [object] as bound,
-    usable,
-    1 as size, 1 as depth, n_attributes, dull
+select object, scene, id, '[' || head || ',[]]' as text, '[' || shape || ',[]]' as shape, names, [id] as ids,
+    [object] as bound, usable, 1 as size, 1 as depth, n_attributes, dull
 from leaf"""
     plain = "true" if full_grammar else "a.plain and b.plain"
     level1 = f"create table level1 as {_with_one('edge1')} union all {_with_two('edge1', 'edge1', plain)}"
@@ -300,7 +303,7 @@ from leaf"""
     if full_grammar:
         apart = "not list_has_any(a.bound, b.bound) and (a.deep or b.deep)"
         level2 += f" union all {_with_two('edge', 'edge', apart)}"
-    columns = "scene, id, text, ids, usable, size, depth, n_attributes"
+    columns = "scene, id, ids, usable, text_key(text) as key, text, shape, names, size, depth, n_attributes"
     both = "create view edge as select *, false as deep from edge1 union all select *, true from edge2"
     tree = " union all ".join(f"select {columns} from level{level}" for level in range(3))
     return [
@@ -315,11 +318,12 @@ from leaf"""
 
 
 _SUBGRAPHS = """
-select n.key as subgraph_key, n.tree, s.size, s.depth, s.n_attributes, n.english as text
-from named n join shape s on s.text = n.tree order by n.key
+select key as subgraph_key, any_value(text) as tree, any_value(shape) as shape, any_value(names) as names,
+    any_value(size) as size, any_value(depth) as depth, any_value(n_attributes) as n_attributes, null::varchar as text
+from tree group by key order by key
 """
 _OCCURRENCES = """
-select s.scene_id, n.key as subgraph_key, t.id as root_id, t.ids as object_ids, t.usable as seed
-from tree t join named n on n.tree = t.text join scene s on s.scene = t.scene
+select s.scene_id, t.key as subgraph_key, t.id as root_id, t.ids as object_ids, t.usable as seed
+from tree t join scene s using (scene)
 order by t.scene, subgraph_key, root_id, object_ids
 """

@@ -8,14 +8,22 @@ replaced, the order may change, so two subgraphs that differ in one node are fou
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count, permutations, product
 
 from compvqa.graphs.subgraph import Edge, Subgraph, parse
+from compvqa.seeds import text_key
 
 NAME = r'"(?:[^"\\]|\\.)*"'  # a JSON string; the same expression serves Python and DuckDB
+KINDS = ("noun", "attribute", "relation", "modifier")
+
+
+def name_key(kind: str, name: str) -> int:
+    """The number that stands for a name of a kind."""
+    return text_key(f"{kind} {name}")
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,12 @@ class Slot:
 def shape_of(tree: str) -> tuple[str, tuple[str, ...]]:
     """A tree's shape, and its names (in JSON quotes) in the order of the slots."""
     return re.sub(NAME, "s", tree), tuple(re.findall(NAME, tree))
+
+
+def spelled(g: Subgraph) -> tuple[str, list[int]]:
+    """A subgraph's shape, and the keys of its names in the order of the slots."""
+    shape, quoted = shape_of(g.json())
+    return shape, [name_key(slot.kind, json.loads(name)) for slot, name in zip(slots(shape), quoted, strict=True)]
 
 
 def slots(shape: str) -> list[Slot]:

@@ -1,25 +1,41 @@
 """The SQL of the search on DuckDB, in the order in which it runs.
 
-Numbers: ``key`` is a subgraph's key, ``scene`` and ``name`` number scene ids and names, ``salt`` is a stable
-random number of 63 bits. Everything that chooses orders by ``mix`` of such numbers, never by DuckDB's own
-hash, which is not the same in all versions.
+Numbers: ``key`` is a subgraph's key; ``names`` are keys of names with their kinds, ``name``, ``root`` and ``leaf``
+number them; ``scene`` and ``seed`` number scenes and seeds, ``item`` rows of a step; ``salt`` is a stable random
+number. Everything that chooses orders by ``mix`` of such numbers, never by DuckDB's own hash, which is
+not the same in all versions.
 """
 
-# A stable hash of a number of 63 bits, by two rounds of multiplication that stay below 2^63.
-MIX = (
-    "create macro unsigned(a) as a & 9223372036854775807",
+MACROS = (
+    # a stable hash of a number of 63 bits, by two rounds of multiplication that stay below 2^63
     "create macro fold(a, p, q) as xor((a & 4294967295) * p, (a >> 32) * q)",
     "create macro stir(a) as xor(fold(a, 1103515245, 1540483477), a >> 29)",
     "create macro mix(a) as stir(fold(a, 1597334677, 747796405))",
-    # all of a subgraph but two of its names
-    "create macro mask2(whole, one, two, salt) as mix(xor(salt, mix(xor(whole, xor(one, two)))))",
+    # each name at its place; their xor stands for all of a subgraph, and for all but one if that one's is added again
+    "create macro salted(names) as list_transform(names, lambda name, place: mix(xor(name, place)))",
+    "create macro pair_of(x, y) as x::bigint << 32 | y",
+    "create macro salt_of(what) as text_key(getvariable('seed') || ' ' || what)",
 )
 
+SCENE = """
+create table scene as
+select scene_id, split, (dense_rank() over (order by split) - 1)::tinyint as split_id,
+    (row_number() over (order by scene_id) - 1)::int as scene, salt_of('scene ' || scene_id) as salt
+from scenes_file
+"""
+WORD = """
+create table word as
+select *, text_key(kind || ' ' || name) as key, (row_number() over (order by kind, name))::int as id
+from (
+    select distinct kind, name from (
+        select 'noun' as kind, name from objects_file union all select 'attribute', name from attributes_file
+        union all select 'relation', name from relations_file union all select 'modifier', name from modifiers_file))
+"""
 PATTERN = """
 create table pattern as
-select subgraph_key as key, regexp_replace(any_value(tree), getvariable('name'), 's', 'g')::varchar as shape,
-    regexp_extract_all(any_value(tree), getvariable('name')) as names
-from subgraphs_file group by subgraph_key
+select p.subgraph_key as key, any_value(h.id) as shape, any_value(p.names) as names,
+    any_value(xor(h.salt, list_bit_xor(salted(p.names)))) as whole
+from subgraphs_file p join shape h using (shape) group by p.subgraph_key
 """
 POSTING = """
 create table posting as
@@ -29,272 +45,268 @@ from (
     from occurrences_file o join scene s using (scene_id) group by o.subgraph_key, s.scene, o.root_id)
 group by key, scene
 """
-WORDS = "select distinct unnest(names) as word from pattern order by 1"
 
 # A bare object is no seed: every template needs a relation, or an attribute of the root.
-SEED_KEYS = """
-select p.key from pattern p semi join (select key from posting where usable) u using (key)
-where len(p.names) > 1
+SEEDS_BEFORE = """
+select count(*) from posting semi join (select key from pattern where len(names) > 1) using (key) where usable
 """
-STARTS = """
+START = """
 create table start as
-select p.key, s.split_id, p.scene, s.scene_id, p.n
-from posting p semi join asked_key using (key) join scene s using (scene)
-where p.usable
-qualify row_number() over (partition by p.key, s.split_id
-    order by mix(xor(unsigned(p.key), p.salt)), p.scene) <= getvariable('seeds_per_subgraph')
+select p.key, s.split_id, p.scene, p.n, (p.key % getvariable('shards'))::int as shard,
+    text_key(p.key || ' ' || s.scene_id) as salt
+from (select *, mix(xor(key, salt)) as draw from posting where usable) p
+semi join (select key from pattern where len(names) > 1) using (key) join scene s using (scene)
+qualify row_number() over (partition by p.key, s.split_id order by p.draw, p.scene)
+    <= getvariable('seeds_per_subgraph')
 """
-STARTS_BEFORE = "select count(*) from posting semi join asked_key using (key) where usable"
-SEED = """
-create table seed as
-select n.seed, unsigned(n.seed) as salt, s.key, s.split_id, s.scene, s.n
-from start s join numbered n on n.key = s.key and n.scene = s.scene
+# Seeds, numbered in the order in which they are written; their salt is their id.
+SEED = "create table seed as select (row_number() over (order by shard, salt))::int as seed, * from start"
+# What is asked: subgraphs of seeds by split, and how many scenes of a key are checked for all their seeds.
+ASKED = """
+create table asked as
+select key, split_id, least(getvariable('considered'), getvariable('per_key') * (2 + count(*)) // 2) as most
+from seed group by key, split_id
 """
-
+PAIR = """
+create table pair as
+select distinct x.key as x, y.key as y, pair_of(x.id, y.id) as pair, o.m > getvariable('exclusive') as exclusive
+from overlap_file o join word x on x.kind = o.kind and x.name = o.x join word y on y.kind = o.kind and y.name = o.y
+where o.x <> o.y
+"""
+EXCLUSIVE = "create table exclusive as select pair from pair where exclusive"
 # Names that may be read as ``x``: itself, and what overlaps with it.
 CAN_BE = """
 create table can_be as
-select kind, x, y from pair where not exclusive union all select distinct kind, name, name from spelled
+select x, y, pair from pair where not exclusive union all select key, key, pair_of(id, id) from word
 """
 
-PAIR = """
-create table pair as
-select distinct k.id as kind, x.id as x, y.id as y, o.m > getvariable('exclusive') as exclusive
-from overlap_file o join kind k on k.kind = o.kind
-join word x on x.name = o.x join word y on y.name = o.y
-where o.x <> o.y
-"""
-
-# One row for each reading and place of each subgraph.
-SPELLED = """
-create table spelled as
-select p.key, l.reading, l.read_shape, l.place, l.key_id, l.kind, w.id as name,
-    mix(xor(w.salt, l.salt)) as salt
-from pattern p join shape h on h.shape = p.shape join place l on l.shape = h.id
-join word w on w.word = p.names[l.slot + 1]
-"""
+# Each subgraph in each of its readings, the first as it stands.
 READ = (
-    SPELLED,
     """
-create table read as
-select key, reading, any_value(read_shape) as read_shape, list(name order by place) as names,
-    list(salt order by place) as salts, bit_xor(salt) as whole
-from spelled group by key, reading
+create table read_otherwise as
+select p.key, o.reading, o.read_shape as shape, list_select(p.names, o.slots) as names,
+    xor(o.salt, list_bit_xor(salted(list_select(p.names, o.slots)))) as whole
+from pattern p join other_reading o on o.shape = p.shape
 """,
     """
-create view masked as
-select s.key, s.reading, s.kind, s.key_id, s.name, mix(xor(l.salt, mix(xor(r.whole, s.salt)))) as mask
-from spelled s join read r on r.key = s.key and r.reading = s.reading
-join (select read_shape, place, any_value(mix(xor(salt, shape_salt))) as salt from place group by all) l
-    on l.read_shape = s.read_shape and l.place = s.place
-where s.key_id is not null
+create view read as
+select key, 0::smallint as reading, shape, names, whole from pattern union all from read_otherwise
 """,
-    """
-create table asked_mask as
-select key, kind, key_id, name, mask, key as without
-from masked semi join asked_key using (key) where reading = 0
-""",
-    # all subgraphs under a mask, where there are two names at least
-    """
-create table member as
-select mask, key, name, null::int as name2
-from (select distinct mask, key, name from masked semi join asked_mask using (mask))
-qualify min(name) over (partition by mask) <> max(name) over (partition by mask)
-""",
-    "delete from asked_mask where mask not in (select mask from member)",
-    # the same with two nodes masked; ``without`` is what must be absent
-    """
-create table asked_mask2 as
-select r.key, c.kind, c.kind2, c.key_id, r.names[c.slot + 1] as name, r.names[c.slot2 + 1] as name2,
-    mask2(r.whole, r.salts[c.slot + 1], r.salts[c.slot2 + 1], c.salt) as mask, o.key as without,
-    r.names[c.seen[1] + 1] as subject, if(c.seen[2] = c.slot2, null, r.names[c.seen[2] + 1]) as relation,
-    if(c.seen[3] = c.slot2, null, r.names[c.seen[3] + 1]) as object
-from read r semi join asked_key using (key) join change c on c.shape = r.read_shape
-join read o on o.reading = 0 and o.read_shape = c.without_shape and o.names = [r.names[i + 1] for i in c.without]
-where r.reading = 0 and not list_has_any([r.names[i + 1] for i in c.relations], getvariable('unasked'))
-    and len(list_distinct([r.names[i + 1] for i in c.leaves])) = len(c.leaves)
-""",
-    """
-create table member2 as
-select mask, key, name, name2
-from (
-    select distinct mask2(r.whole, r.salts[c.slot + 1], r.salts[c.slot2 + 1], c.salt) as mask, r.key,
-        r.names[c.slot + 1] as name, r.names[c.slot2 + 1] as name2
-    from read r join (select distinct shape, slot, slot2, salt from change) c on c.shape = r.read_shape)
-semi join asked_mask2 using (mask)
-qualify count(*) over (partition by mask) > 1
-""",
-    "delete from asked_mask2 where mask not in (select mask from member2)",
-    "create table asked_split as select distinct key, split_id from seed",
-    # postings of members, few enough for each subgraph: more can't be under the cap of any mask
-    """
+)
+# The first and the last noun of each.
+ENDS = """
+create table ends as
+select r.key, r.reading, r.shape, a.id as root, z.id as leaf
+from read r join shape h on h.id = r.shape join word a on a.key = r.names[1] join word z on z.key = r.names[h.leaf]
+"""
+ROOTED = "create table rooted as select p.scene, e.* from posting p join ends e using (key)"
+# Scenes by subgraph, few enough for each: more can't be under the cap of any mask.
+REACHABLE = """
 create table reachable as
-select p.key, p.scene, s.split_id, p.salt, mix(xor(unsigned(p.key), p.salt)) as rank
-from posting p semi join (select key from member union select key from member2) m on m.key = p.key
-join scene s using (scene)
-qualify row_number() over (partition by p.key, s.split_id order by rank, p.scene) <= getvariable('group_size')
-""",
-    "create table found (seed bigint, key_id smallint, scene int, rank int, name int, name2 int)",
+select *, row_number() over (partition by key, split_id order by draw, scene) as place
+from (
+    select p.key, p.scene, s.split_id, p.salt, p.n, mix(xor(p.key, p.salt)) as draw
+    from posting p join scene s using (scene))
+qualify place <= getvariable('group_size')
+"""
+FOUND = "create table found (seed int, key_id smallint, scene int, rank int, name int, name2 int)"
+BEFORE = (
+    *(START, SEED, "drop table start", ASKED, EXCLUSIVE, CAN_BE, "drop table pair", *READ, ENDS, ROOTED, REACHABLE),
+    *("drop table posting", FOUND),
 )
 
-# The roots of all subgraphs in all scenes, in each of their readings.
-ROOTED = """
-create table rooted as
-select p.scene, r.read_shape as shape, r.names[1] as root, r.key, r.reading
-from posting p join read r on r.key = p.key
+_OWN = """
+insert into found select s.seed, k.id, s.scene, 0, null, null from seed s join key k on k.key = '{key}' where {where}
 """
-
-_OWN_FIRST = "order by h.scene <> s.scene, mix(xor(s.salt, xor(k.salt, h.salt))), h.scene"
-_SHARED = """
-select p.key, p.scene, c.split_id, p.salt, p.n
-from posting p semi join asked_key using (key) join scene c using (scene) {where}
-qualify row_number() over (partition by p.key, c.split_id
-    order by mix(xor(unsigned(p.key), xor(p.salt, {k}))), p.scene) <= getvariable('considered')
-"""
-_FROM_SHARED = """
+_OTHERS = """
 insert into found
-select s.seed, k.id, h.scene, row_number() over (partition by s.seed {order}) - 1 as rank, null, null
-from seed s join ({shared}) h on h.key = s.key and h.split_id = s.split_id join key k on k.key = '{key}'
-{where}
+select seed, id, scene, {first} + row_number() over (partition by seed order by draw, scene) as rank, null, null
+from (
+    select s.seed, k.id, h.scene, mix(xor(s.salt, xor(k.salt, h.salt))) as draw
+    from seed s join reachable h on h.key = s.key and h.split_id = s.split_id and h.scene <> s.scene
+    join key k on k.key = '{key}' where {where})
 qualify rank < getvariable('per_key')
 """
-_WITH_OWN = (
-    "{shared} union select key, scene, split_id, any_value(c.salt), any_value(n)"
-    " from seed join scene c using (scene, split_id) where n >= {least}"
-    " group by key, scene, split_id"
-)
-_SEVERAL = "where s.n between 2 and 4"  # seeds for questions that group by images
+_SEVERAL = "s.n between 2 and 4"  # seeds for questions that group by images
 POSITIVES = (
-    _FROM_SHARED.format(
-        shared=_WITH_OWN.format(shared=_SHARED.format(where="", k="1"), least=1), key="pos", order=_OWN_FIRST, where=""
-    ),
-    _FROM_SHARED.format(
-        shared=_SHARED.format(where="where p.n = 1", k="2"), key="no_mult", order=_OWN_FIRST, where=_SEVERAL
-    ),
-    _FROM_SHARED.format(
-        shared=_WITH_OWN.format(shared=_SHARED.format(where="where p.n >= 2", k="3"), least=2),
-        key="mult",
-        order=_OWN_FIRST,
-        where=_SEVERAL,
-    ),
+    _OWN.format(key="pos", where="true"),
+    _OTHERS.format(key="pos", first=0, where="h.place <= getvariable('considered')"),
+    _OWN.format(key="mult", where=_SEVERAL),
+    _OTHERS.format(key="mult", first=0, where=f"{_SEVERAL} and h.n >= 2"),
+    _OTHERS.format(key="no_mult", first=-1, where=f"{_SEVERAL} and h.n = 1"),
 )
 
 # Relations seen between two nouns, as annotated.
 SEEN = """
 create table seen as
-select distinct s.split_id, a.id as subject, r.id as relation, b.id as object
-from relations_file f join scene s using (scene_id) join word r on r.name = f.name
-join objects_file x on x.scene_id = f.scene_id and x.object_id = f.subject_id join word a on a.name = x.name
-join objects_file y on y.scene_id = f.scene_id and y.object_id = f.object_id join word b on b.name = y.name
+select distinct s.split_id, a.key as subject, r.key as relation, b.key as object
+from relations_file f join scene s using (scene_id) join word r on r.kind = 'relation' and r.name = f.name
+join objects_file x on x.scene_id = f.scene_id and x.object_id = f.subject_id
+join word a on a.kind = 'noun' and a.name = x.name
+join objects_file y on y.scene_id = f.scene_id and y.object_id = f.object_id
+join word b on b.kind = 'noun' and b.name = y.name
 """
 
-_ONE = """
-select a.key, a.key_id, a.without, g.split_id, g.scene, g.salt, g.name, g.name2, mix(xor(w.salt, g.salt)) as pick
-from asked_part a join group_part g on g.mask = a.mask
-join pair x on x.exclusive and x.kind = a.kind and x.x = a.name and x.y = g.name
-join word w on w.id = g.name
+# Subgraphs by all but one of their names, or two: those of which there are several, which differ there.
+_MEMBER = """
+create or replace table member as
+with masked as (
+    from (
+        select key, reading, id, name, mix(xor(salt, xor(whole, mix(xor(name, slot))))) as mask
+        from (
+            select key, reading, whole, unnest(ids) as id, unnest(salts) as salt, unnest(slots) as slot,
+                unnest(list_select(names, slots)) as name
+            from read join place using (shape)))
+    where mask % getvariable('parts') = getvariable('part')),
+shared as (select mask from masked group by mask having min(name) <> max(name))
+select m.key, m.reading, m.id, m.mask, w.id as name, null::int as name2, null::bigint as key2
+from masked m semi join shared using (mask) join word w on w.key = m.name
 """
-_TWO = """
-select a.key, a.key_id, a.without, g.split_id, g.scene, g.salt, g.name, g.name2,
-    mix(xor(w.salt, mix(xor(v.salt, g.salt)))) as pick
-from (from asked_part where subject is {null} null) a join group_part g on g.mask = a.mask
-join pair x on x.exclusive and x.kind = a.kind and x.x = a.name and x.y = g.name
-join pair y on y.exclusive and y.kind = a.kind2 and y.x = a.name2 and y.y = g.name2
-join word w on w.id = g.name join word v on v.id = g.name2 {seen}
+_MEMBER2 = """
+create or replace table member as
+with masked as (
+    from (
+        select key, reading, id, name, name2,
+            mix(xor(salt, xor(whole, xor(mix(xor(name, slot)), mix(xor(name2, slot2)))))) as mask
+        from (
+            select key, reading, whole, unnest(ids) as id, unnest(salts) as salt, unnest(slots) as slot,
+                unnest(slots2) as slot2, unnest(list_select(names, slots)) as name,
+                unnest(list_select(names, slots2)) as name2
+            from read join places2 using (shape)))
+    where mask % getvariable('parts') = getvariable('part')),
+shared as (
+    select mask from masked group by mask having min(name) <> max(name) and min(name2) <> max(name2))
+select m.key, m.reading, m.id, m.mask, w.id as name, v.id as name2, m.name2 as key2
+from masked m semi join shared using (mask) join word w on w.key = m.name join word v on v.key = m.name2
 """
-_SEEN = """join seen z on z.split_id = g.split_id and z.subject = a.subject
-    and z.relation = coalesce(a.relation, g.name2) and z.object = coalesce(a.object, g.name2)"""
-
-
-def _negatives(asked: str, member: str, found: str) -> tuple[str, ...]:
-    """The steps from masks to distractors; ``found`` selects the scenes under a mask whose names are exclusive."""
-    return (
-        f"""
+# What is asked of each mask, of a split; ``without`` must be absent.
+_ASKED = """
 create or replace table asked_part as
-select * from {asked} where mask % getvariable('parts') = getvariable('part')
-""",
-        # the scenes under each mask, at most group_size of a split
-        f"""
+select (row_number() over ())::int as item, a.key, a.split_id, a.most, m.id as key_id, m.mask, m.name, m.name2,
+    a.key as without
+from member m join asked a using (key) where m.reading = 0
+"""
+_ASKED2 = """
+create or replace table asked_part as
+select (row_number() over ())::int as item, a.key, a.split_id, a.most, c.key_id, m.mask, m.name, m.name2,
+    o.key as without,
+    r.names[c.seen[1]] as subject, if(c.seen[2] = c.slot2, null, r.names[c.seen[2]]) as relation,
+    if(c.seen[3] = c.slot2, null, r.names[c.seen[3]]) as object
+from member m join asked a using (key) join pattern r using (key) join change c on c.places2 = m.id
+join pattern o on o.whole = xor(c.without_salt, list_bit_xor(salted(list_select(r.names, c.without))))
+where m.reading = 0 and not list_has_any(list_select(r.names, c.relations), getvariable('unasked'))
+    and len(list_distinct(list_select(r.names, c.leaves))) = len(c.leaves)
+"""
+# The scenes under each mask, at most group_size of a split.
+_GROUP = """
 create or replace table group_part as
-select m.mask, m.name, m.name2, r.split_id, r.scene, r.salt
-from (from {member} where mask % getvariable('parts') = getvariable('part')) m
-join reachable r on r.key = m.key
-qualify row_number() over (partition by m.mask, r.split_id order by r.rank, r.scene, m.key)
+select (row_number() over ())::int as other, m.mask, m.name, m.name2, m.key2, r.split_id, r.scene, r.salt
+from member m join reachable r using (key)
+semi join asked_part a on a.mask = m.mask and a.split_id = r.split_id
+qualify row_number() over (partition by m.mask, r.split_id order by r.draw, r.scene, m.key)
     <= getvariable('group_size')
+"""
+_BOTH = """
+select a.item, g.other, a.most, g.scene, mix(xor(xor(a.key, a.key_id), g.salt)) as rank
+from {asked} a join group_part g on g.mask = a.mask and g.split_id = a.split_id
+semi join exclusive x on x.pair = pair_of(a.name, g.name)
+"""
+_ONE = _BOTH.format(asked="asked_part")
+_TWO = _BOTH + " semi join exclusive y on y.pair = pair_of(a.name2, g.name2)"
+_SEEN = """ semi join seen z on z.split_id = a.split_id and z.subject = a.subject
+    and z.relation = coalesce(a.relation, g.key2) and z.object = coalesce(a.object, g.key2)"""
+_TWO = (
+    f"{_TWO.format(asked='(from asked_part where subject is null)')} union all "
+    f"{_TWO.format(asked='(from asked_part where subject is not null)')} {_SEEN}"
+)
+
+
+def _negatives(member: str, asked: str, exclusive: str) -> tuple[str, ...]:
+    """The steps from masks to distractors; ``exclusive`` selects the scenes under a mask whose names are so."""
+    return (
+        member,
+        asked,
+        _GROUP,
+        f"""
+create or replace table taken as
+select item, other from ({exclusive})
+qualify row_number() over (partition by item order by rank, scene, other) <= most
 """,
         # of a scene with several exclusive names one is taken
-        f"""
+        """
 create or replace table considered as
-select f.key, f.key_id, f.split_id, f.scene, any_value(f.without) as without, any_value(f.salt) as salt,
-    arg_min(f.name, pick) as name, arg_min(f.name2, pick) as name2
-from ({found}) f join asked_split t on t.key = f.key and t.split_id = f.split_id join key k on k.id = f.key_id
-group by f.key, f.key_id, f.split_id, f.scene
-qualify row_number() over (partition by f.key, f.key_id, f.split_id
-    order by mix(xor(unsigned(f.key), xor(any_value(f.salt), any_value(k.salt)))), f.scene)
-    <= getvariable('considered')
+select (row_number() over ())::int as item, key, key_id, split_id, scene, without, salt, name, name2
+from (
+    select a.key, a.key_id, a.split_id, g.scene, any_value(a.without) as without, any_value(g.salt) as salt,
+        min((mix(xor(pair_of(g.name, coalesce(g.name2, 0)), g.salt)), g.name, g.name2)) as named,
+        named[2] as name, named[3] as name2
+    from taken t join asked_part a using (item) join group_part g using (other)
+    group by a.key, a.key_id, a.split_id, g.scene)
 """,
-        # what is in these scenes and could be a reading of what must be absent, by its root
+        # what is in these scenes and could be a reading of what must be absent, by its first and last noun
         """
 create or replace table possible as
-select c.key, c.key_id, c.scene, c.without, h.key as other, h.reading
-from considered c join read g on g.key = c.without and g.reading = 0
-join can_be o on o.kind = 0 and o.x = g.names[1]
-join rooted h on h.scene = c.scene and h.shape = g.read_shape and h.root = o.y
+select c.item, c.without, h.key as other, h.reading
+from considered c join ends g on g.key = c.without and g.reading = 0
+join rooted h on h.scene = c.scene and h.shape = g.shape
+semi join can_be r on r.pair = pair_of(g.root, h.root) semi join can_be l on l.pair = pair_of(g.leaf, h.leaf)
+""",
+        """
+create or replace table compared as
+select (row_number() over ())::int as comparison, * from (select distinct without, other, reading from possible)
 """,
         # of these, what has a name that can't be read so
         """
 create or replace table refuted as
-with compared as (
-    select j.without, j.other, j.reading, g.read_shape as shape, g.names as own, h.names as found,
-        unnest(range(1, len(g.names))) as place
-    from (select distinct without, other, reading from possible) j
-    join read g on g.key = j.without and g.reading = 0 join read h on h.key = j.other and h.reading = j.reading)
-select distinct c.without, c.other, c.reading
-from compared c join place l on l.shape = c.shape and l.reading = 0 and l.place = c.place
-anti join can_be b on b.kind = l.kind and b.x = c.own[c.place + 1] and b.y = c.found[c.place + 1]
-where c.own[c.place + 1] <> c.found[c.place + 1]
+with names as (
+    select j.comparison, unnest(g.names) as own, unnest(h.names) as found
+    from compared j join pattern g on g.key = j.without join read h on h.key = j.other and h.reading = j.reading)
+select distinct n.comparison
+from (from names where own <> found) n anti join can_be b on b.x = n.own and b.y = n.found
 """,
         """
 create or replace table containing as
-select distinct key, key_id, scene from possible anti join refuted using (without, other, reading)
+select distinct item
+from possible semi join (from compared anti join refuted using (comparison)) using (without, other, reading)
 """,
         """
 insert into found
-select s.seed, c.key_id, c.scene,
-    row_number() over (
-        partition by s.seed, c.key_id order by mix(xor(s.salt, xor(k.salt, c.salt))), c.scene) - 1 as rank,
-    c.name, c.name2
-from considered c anti join containing n on n.key = c.key and n.key_id = c.key_id and n.scene = c.scene
-join seed s on s.key = c.key and s.split_id = c.split_id join key k on k.id = c.key_id
+select seed, key_id, scene, row_number() over (partition by seed, key_id order by draw, scene) - 1 as rank, name, name2
+from (
+    select s.seed, c.key_id, c.scene, c.name, c.name2, mix(xor(s.salt, xor(k.salt, c.salt))) as draw
+    from considered c anti join containing using (item)
+    join seed s on s.key = c.key and s.split_id = c.split_id join key k on k.id = c.key_id)
 qualify rank < getvariable('per_key')
 """,
     )
 
 
-# the table of what is asked, and the steps to its distractors
-NEGATIVES = {
-    "asked_mask": _negatives("asked_mask", "member", _ONE),
-    "asked_mask2": _negatives(
-        "asked_mask2",
-        "member2",
-        _TWO.format(null="", seen="") + " union all " + _TWO.format(null="not", seen=_SEEN),
-    ),
-}
+# how many masks there are of one node, and of two; and the steps to their distractors
+NEGATIVES = (
+    ("select sum(len(ids)) from read join place using (shape)", _negatives(_MEMBER, _ASKED, _ONE)),
+    ("select sum(len(ids)) from read join places2 using (shape)", _negatives(_MEMBER2, _ASKED2, _TWO)),
+)
 
+# The trees of what is asked, made when the search is done with its memory.
+TREE = (
+    *(f"drop table {name}" for name in ("read_otherwise", "pattern", "ends", "rooted", "reachable")),
+    *(f"drop table {name}" for name in ("member", "asked_part", "group_part", "taken", "considered", "possible")),
+    """
+create table tree as
+select subgraph_key as key, any_value(tree) as tree
+from subgraphs_file semi join asked on asked.key = subgraph_key group by subgraph_key
+""",
+)
 SEEDS = """
-select s.seed, s.key as subgraph_key, c.scene_id, c.split, t.tree, s.n as n_instances
-from seed s join scene c using (scene)
-join (select subgraph_key as key, any_value(tree) as tree from subgraphs_file
-    semi join asked_key on asked_key.key = subgraph_key group by subgraph_key) t on t.key = s.key
-order by s.seed
+select s.salt as seed, s.key as subgraph_key, c.scene_id, c.split, t.tree, s.n as n_instances
+from (from seed where shard = $shard) s join scene c using (scene) join tree t using (key) order by s.seed
 """
+# All by number: words from 1, 0 where no name differs.
 CANDIDATES = """
-select f.seed, k.key, c.scene_id, f.rank,
-    if(f.name is null, [], if(f.name2 is null, [k.node], [k.node, k.node2])) as nodes,
-    if(f.name is null, [], if(f.name2 is null, [w.name], [w.name, v.name])) as names
-from found f join key k on k.id = f.key_id join scene c using (scene)
-left join word w on w.id = f.name left join word v on v.id = f.name2
-order by f.seed, k.key, f.scene
+with s as (select seed, salt from seed where shard = $shard)
+select s.salt as seed, f.key_id, f.scene, f.rank, coalesce(f.name, 0) as name, coalesce(f.name2, 0) as name2
+from (from found where seed between (select min(seed) from s) and (select max(seed) from s)) f join s on s.seed = f.seed
+order by f.seed, f.key_id, f.scene
 """
 COUNTS = "select k.key, count(*) from found f join key k on k.id = f.key_id group by k.key order by k.key"
 
@@ -303,13 +315,12 @@ select s.scene_id from posting p join scene s using (scene)
 where p.key = $key and s.split = $split order by 1
 """
 REPLACED = """
-select distinct s.scene_id, f.name
+select distinct s.scene_id, w.name
 from (
-    select key, reading, any_value(w.name) filter (place = $place) as name
-    from spelled join word w on w.id = spelled.name
-    where read_shape = (select id from shape where shape.shape = $shape)
-    group by key, reading
-    having bool_and(if(place = $place, w.word <> $names[place + 1], w.word = $names[place + 1]))) f
-join posting p on p.key = f.key join scene s using (scene)
+    select key, names[$place + 1] as found from read join shape on shape.id = read.shape
+    where shape.shape = $shape and names[$place + 1] <> $names[$place + 1]
+        and list_filter(names, lambda name, i: i <> $place + 1)
+            = list_filter($names, lambda name, i: i <> $place + 1)) f
+join word w on w.key = f.found join posting p on p.key = f.key join scene s using (scene)
 where s.split = $split order by 1, 2
 """

@@ -16,6 +16,8 @@ from compvqa.errors import InputError
 from compvqa.query import rebatch
 from compvqa.settings import Settings
 
+_TEXT_KEY = "create macro text_key(text) as ('0x' || left(md5(text), 15))::bigint"  # compvqa.seeds.text_key
+
 
 class StoreSettings(Settings):
     """What the graph store may use; none of it changes a result."""
@@ -43,6 +45,7 @@ def connect(beside: Path, settings: StoreSettings) -> Iterator[duckdb.DuckDBPyCo
             }
             for option, value in options.items():
                 _set(connection, option, value)
+            connection.execute(_TEXT_KEY)
             yield connection
         except duckdb.OutOfMemoryException as error:
             raise InputError(
@@ -62,9 +65,11 @@ def _set(connection: duckdb.DuckDBPyConnection, option: str, value: object) -> N
         raise InputError(f"the graph store does not take {option} = {value} ({first}): write it like 2GB.") from None
 
 
-def sorted_reader(connection: duckdb.DuckDBPyConnection, query: str) -> pa.RecordBatchReader:
+def sorted_reader(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, object] | None = None
+) -> pa.RecordBatchReader:
     """The rows of ``query`` (which orders them) as a stream of whole row groups for ``tables.write``."""
-    reader = connection.sql(query).to_arrow_reader(tables.ROW_GROUP)
+    reader = connection.sql(query, params=parameters).to_arrow_reader(tables.ROW_GROUP)
     return pa.RecordBatchReader.from_batches(reader.schema, rebatch(reader, reader.schema))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from compvqa.seeds import stable_hash
+from compvqa.seeds import text_key
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Subgraph:
     @cached_property
     def key(self) -> int:
         """The canonical key: equal exactly for subgraphs that are equal up to the order of branches."""
-        return stable_hash("subgraph", self.json())
+        return text_key(self.json())
 
     @cached_property
     def size(self) -> int:

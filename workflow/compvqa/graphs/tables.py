@@ -10,6 +10,8 @@ SUBGRAPHS = Schema(
         [
             ("subgraph_key", pa.int64()),  # Subgraph.key
             ("tree", pa.string()),  # Subgraph.json()
+            ("shape", pa.string()),  # the tree with s for every name
+            ("names", pa.list_(pa.int64())),  # its names' keys (shapes.name_key), in the order of the tree
             ("size", pa.int16()),  # nodes: objects, relations, modifiers and their objects
             ("depth", pa.int16()),  # nodes on the longest way from the root
             ("n_attributes", pa.int16()),

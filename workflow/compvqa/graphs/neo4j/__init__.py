@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.graphs import duckdb, shapes
-from compvqa.graphs.backend import CandidateSettings
+from compvqa.graphs.backend import CandidateSettings, GraphFiles
 from compvqa.graphs.neo4j import cypher
 from compvqa.graphs.neo4j.asking import Asking, names_read_as
 from compvqa.graphs.neo4j.bolt import connect
@@ -28,40 +28,25 @@ from compvqa.graphs.tables import OCCURRENCES
 
 
 def find_candidates(
-    scenes: Path,
-    subgraphs: list[Path],
-    occurrences: list[Path],
-    overlap: Path,
-    shard: int,
-    shards: int,
-    out_seeds: Path,
-    out_candidates: Path,
-    settings: CandidateSettings,
-    seed: int,
+    graph: GraphFiles, overlap: Path, out: list[tuple[Path, Path]], settings: CandidateSettings, seed: int
 ) -> dict[str, int]:
-    """See :func:`compvqa.graphs.backend.find_candidates`.
-
-    Every shard reads its share of the graph back, so that a run's shards together have compared all of it.
-    """
-    rest = (overlap, shard, shards, out_seeds, out_candidates, settings, seed)
-    with _loaded(scenes, out_candidates, settings) as loaded:
-        counts = {"parts of the graph loaded": loaded.new, "parts read back": loaded.verify(shard, shards)}
+    """See :func:`compvqa.graphs.backend.find_candidates`. The loaded graph is read back and compared first."""
+    with _loaded(graph.scenes, out[0][1], settings) as loaded:
+        counts = {"parts of the graph loaded": loaded.new, "parts read back": loaded.verify()}
         if settings.search == "cypher":
             read_as = names_read_as(tables.read(overlap), settings.exclusive)
-            with tempfile.TemporaryDirectory(prefix=".asked.", dir=out_candidates.parent) as folder:
-                asking = Asking(subgraphs, occurrences, shard, shards)
-                found, occurring = asking.write(loaded, read_as, settings.neo4j.at_once, Path(folder))
-                return counts | duckdb.find_candidates(scenes, [found], [occurring], *rest)
-    return counts | duckdb.find_candidates(scenes, subgraphs, occurrences, *rest)
+            with tempfile.TemporaryDirectory(prefix=".asked.", dir=out[0][1].parent) as folder:
+                found, occurring = Asking(graph).write(loaded, read_as, settings.neo4j.at_once, Path(folder))
+                asked = GraphFiles(graph.scenes, [found], [occurring])
+                return counts | duckdb.find_candidates(asked, overlap, out, settings, seed)
+    return counts | duckdb.find_candidates(graph, overlap, out, settings, seed)
 
 
 @contextmanager
-def load(
-    scenes: Path, subgraphs: list[Path], occurrences: list[Path], beside: Path, settings: CandidateSettings
-) -> Iterator[Neo4jGraph]:
+def load(graph: GraphFiles, beside: Path, settings: CandidateSettings) -> Iterator[Neo4jGraph]:
     """See :class:`compvqa.graphs.backend.Backend`."""
-    with _loaded(scenes, beside, settings) as loaded:
-        ids = tables.read_all(occurrences, OCCURRENCES, ["scene_id"])["scene_id"]
+    with _loaded(graph.scenes, beside, settings) as loaded:
+        ids = tables.read_all(graph.occurrences, OCCURRENCES, ["scene_id"])["scene_id"]
         yield Neo4jGraph(loaded, frozenset(pc.unique(ids).to_pylist()))
 
 

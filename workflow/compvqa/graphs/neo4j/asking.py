@@ -17,26 +17,25 @@ import pyarrow.compute as pc
 
 from compvqa import tables
 from compvqa.graphs import shapes
+from compvqa.graphs.backend import GraphFiles
 from compvqa.graphs.neo4j import cypher
 from compvqa.graphs.neo4j.loading import Loaded
 from compvqa.graphs.subgraph import Edge, Subgraph, make, parse
 from compvqa.graphs.tables import OCCURRENCES, SUBGRAPHS
 from compvqa.progress import track
-from compvqa.seeds import of_shard
 
 Row = dict[str, object]
 Overlapping = dict[tuple[str, str], list[str]]  # by kind and name: the names as which it may be read
 
 
 class Asking:
-    """One shard's seeds, as the enumeration found them, and what the server says of them."""
+    """All seeds, as the enumeration found them, and what the server says of them."""
 
-    def __init__(self, subgraphs: list[Path], occurrences: list[Path], shard: int, shards: int):
-        self._occurring = tables.read_all(occurrences, OCCURRENCES)
+    def __init__(self, graph: GraphFiles):
+        self._occurring = tables.read_all(graph.occurrences, OCCURRENCES)
         seeds = self._occurring.filter(pc.field("seed"))
-        mine = set(of_shard(pc.unique(seeds["subgraph_key"]).to_pylist(), shard, shards))
-        known = tables.read_all(subgraphs, SUBGRAPHS, ["subgraph_key", "tree"])
-        asked = known.filter(pc.is_in(known["subgraph_key"], pa.array(sorted(mine), pa.int64())))
+        known = tables.read_all(graph.subgraphs, SUBGRAPHS, ["subgraph_key", "tree"])
+        asked = known.filter(pc.is_in(known["subgraph_key"], pc.unique(seeds["subgraph_key"])))
         self._trees: dict[int, str] = dict(zip(*(column.to_pylist() for column in asked.columns), strict=True))
         bare = {key for key, tree in self._trees.items() if len(shapes.shape_of(tree)[1]) == 1}  # never a seed
         for key in bare:
@@ -120,8 +119,9 @@ def _canonical(node: Subgraph) -> Subgraph:
 
 def _described(key: int, tree: str) -> Row:
     graph = parse(tree)
+    shape, names = shapes.spelled(graph)
     sizes = {"size": graph.size, "depth": graph.depth, "n_attributes": graph.n_attributes}
-    return {"subgraph_key": key, "tree": tree, "text": None} | sizes
+    return {"subgraph_key": key, "tree": tree, "shape": shape, "names": names, "text": None} | sizes
 
 
 def _pieces(items: Iterable[Row], size: int) -> Iterator[list[Row]]:

@@ -122,10 +122,9 @@ class Loaded:
         statements = [(query, at | {"rows": rows[name]}) for name, query in _CREATE.items() if rows[name]]
         return self.server.write(*statements, guard=(_TURN, at))
 
-    def verify(self, shard: int = 0, shards: int = 1) -> int:
-        """Read a shard of the parts back, and give their number; refuse what differs from the scene tables."""
-        chosen = range(shard, self._parts.count, shards)
-        for part in track(chosen, "reading back", total=len(chosen), unit="part"):
+    def verify(self) -> int:
+        """Read all parts back, and give their number; refuse what differs from the scene tables."""
+        for part in track(range(self._parts.count), "reading back", total=self._parts.count, unit="part"):
             here, there = self._parts.tables(part), read_back(self.server, self.graph, part)
             different = [name for name, table in here.items() if not table.equals(there[name])]
             if different:
@@ -133,7 +132,7 @@ class Loaded:
                     f"graph {self.graph} on the Neo4j server does not hold the {different[0]} of {self._scenes}: "
                     f"remove it by `python -m compvqa load-neo4j --drop --scenes {self._scenes}`, then run this again."
                 )
-        return len(chosen)
+        return self._parts.count
 
 
 def read_back(server: Server, graph: str, part: int) -> dict:
