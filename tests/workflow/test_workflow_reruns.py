@@ -52,9 +52,13 @@ def test_adding_a_split_reruns_only_splits_and_what_is_after_them(edited):
     assert "splits/tpl-count.parquet" in wanted and "output: results/tiny/splits/iid.parquet" not in wanted
 
 
-def test_a_changed_setting_reruns_its_stage_and_what_is_after_it(edited):
+@pytest.mark.parametrize(
+    ("setting", "stages"),
+    [("related:\n  per_key: 4", {"related"}), ("questions:\n  distractors: random", set())],
+)
+def test_a_changed_setting_reruns_its_stage_and_what_is_after_it(edited, setting, stages):
     path = edited.folder / edited.config
-    path.write_text(path.read_text() + "\nrelated:\n  per_key: 4\n")
+    path.write_text(f"{path.read_text()}\n{setting}\n")
     plan = edited.plan()
-    assert {"related", "questions", "balance"} <= plan
-    assert not plan & (DATA - {"related"})
+    assert {*stages, "questions", "balance"} <= plan
+    assert plan & DATA == stages

@@ -1,6 +1,7 @@
 """What the lexicon knows, and the rules for what it does not know."""
 
 import json
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,46 @@ def test_entailed_names_all_that_may_be_called_so():
     assert LEXICON.entailed("relation", "on top of") == {"on", "on top of", "riding"}
     assert LEXICON.entailed("attribute", "azure") == {"azure", "blue"}
     assert LEXICON.entailed("noun", "unheard of") == {"unheard of"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "below", "alike"),
+    [
+        ("noun", "bottle,bottles,wine bottle", {"bottle": "wine bottle", "bottles": "wine bottle"}, "bottle,bottles"),
+        ("noun", "dog,hound,puppy,spoon", {"dog": "puppy", "hound": "puppy"}, "dog,hound"),
+        ("noun", "puppy,animal,man", {"animal": "puppy"}, None),
+        ("noun", "thing,spoon,dog,man", {"thing": "spoon"}, None),
+        ("attribute", "azure,blue,dark blue,black", {"blue": "dark blue"}, "azure,blue"),
+        ("attribute", "wooden,not wooden", {}, None),  # nothing says that the two are alike
+        ("relation", "on,riding,under,sitting on", {"on": "riding"}, None),  # this lexicon is complete
+        ("relation", "on top of,riding,near", {"on top of": "riding"}, None),
+    ],
+)
+def test_names_that_entail_others(kind, names, below, alike):
+    found = set(LEXICON.entailments(kind, names.split(",")))
+    assert found - same(found) == set(below.items())
+    assert same(found) == (set(permutations(alike.split(","), 2)) if alike else set())
+
+
+def same(pairs):
+    """Those that hold in both directions."""
+    return {(x, y) for x, y in pairs if (y, x) in pairs}
+
+
+def test_the_words_of_relations_entail_where_the_entries_end():
+    names = ["on", "on top of", "sitting", "sitting on", "looking", "looking at", "at", "covered with", "with"]
+    found = set(OPEN.entailments("relation", names))
+    assert found - same(found) == {("on", "sitting on"), ("on top of", "sitting on"), ("sitting", "sitting on")}
+
+
+nouns = st.sampled_from([*DATA["nouns"], "dogs", "Dog", "wine bottle", "milk bottles", "thing", "spoon", "sea dog"])
+
+
+@given(st.lists(nouns, unique=True))
+def test_just_nouns_that_are_as_good_as_the_same_entail_each_other(names):
+    found = set(LEXICON.entailments("noun", names))
+    alike = {(x, y) for x, y in permutations(names, 2) if LEXICON.exclusive("noun", x, y) <= 0.05}
+    assert found | {(y, x) for x, y in found} == alike - {("man", "chef"), ("chef", "man")}  # which only overlap
 
 
 def test_groups_and_countability():

@@ -106,8 +106,49 @@ def test_against_brute_force(tmp_path, scenes):
             seen["attribute", one].add(attribute)
             seen["noun", "attribute", attribute].add(one)
     expected = {(context[0], x, y) for context, names in seen.items() for x, y in permutations(names, 2)}
+    names = {name for _, _, name, _ in objects}
+    if {"dog", "animal"} <= names:  # seen in one context or not
+        expected |= {("noun", "dog", "animal"), ("noun", "animal", "dog")}
     write(tmp_path, objects, relations)
     assert set(run(tmp_path)[0]) == expected
+
+
+def apart(folder):
+    """Names of which one entails another, each in a context of its own."""
+    objects = [("1", "a", "cat", []), ("1", "b", "dog", []), ("2", "a", "jug", []), ("2", "b", "water jug", [])]
+    objects += [("3", "a", "animal", []), ("3", "b", "cup", [])]
+    write(folder, objects, [("1", "0", "a", "b", "riding"), ("2", "0", "b", "a", "near"), ("3", "0", "a", "b", "on")])
+
+
+def test_names_that_entail_each_other_are_judged_whatever_their_contexts(tmp_path):
+    apart(tmp_path)
+    found, counts = run(tmp_path)
+    nouns = [("noun", "animal", "dog"), ("noun", "jug", "water jug")]
+    assert set(found) == {*nouns, *((k, y, x) for k, x, y in nouns), *permute("relation", "on", "riding")}
+    assert max(found.values()) <= 0.5
+    assert counts["noun pairs"] == counts["relation pairs"] == 0
+    assert counts["noun pairs entailed"] == 2 and counts["relation pairs entailed"] == 2
+
+
+def permute(kind, *names):
+    return {(kind, *pair) for pair in permutations(names, 2)}
+
+
+def test_a_method_is_asked_about_pairs_in_context_only(tmp_path, monkeypatch):
+    """Another method calls all names exclusive; what entails what, and was never seen in one context, is as the
+    lexicon has it."""
+    asked = []
+
+    def score(kind, xs, ys):
+        asked.extend(zip(xs, ys, strict=True))
+        return [0.9] * len(xs)
+
+    monkeypatch.setattr("compvqa.filters.overlap.lexicon.scorer", lambda lexicon, settings: score)
+    apart(tmp_path)
+    found, _ = run(tmp_path)
+    assert asked == [] and len(found) == 6 and max(found.values()) <= 0.5
+    write(tmp_path, [("1", "a", "dog", ["old"]), ("2", "a", "animal", ["old"])])
+    assert run(tmp_path)[0] == dict.fromkeys(permute("noun", "dog", "animal"), pytest.approx(0.9))
 
 
 def test_a_context_gives_pairs_of_its_most_frequent_names_only(tmp_path):

@@ -99,6 +99,9 @@ def test_names_of_the_one_object():
     between = Row("RelationBetween", (), (1, 2))
     assert trace([*man, CUPS, between], BOTH)[-1] == ["stirring"]
     assert ask(BOTH, *man, CUPS, between, Row("ChooseRelation", ("holding", "stirring"), (3,))) == "stirring"
+    for modifier, found in (("spoon", ["stirring"]), ("table", [])):
+        between = Row("RelationBetween", ("with",), (1, 2, 3))
+        assert trace([*man, CUPS, Row("Find", (modifier,)), between], BOTH)[-1] == found
     table = [Row("Find", ("table",)), Row("Unique", (), (0,)), Row("QueryAttribute", ("material",), (1,))]
     assert ask([KITCHEN], *table) == "wood"
     assert ask([KITCHEN], Row("Find", ("table",)), Row("AllSame", ("material",), (0,))) is True

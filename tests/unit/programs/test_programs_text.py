@@ -173,7 +173,19 @@ def test_a_choice_of_targets(edge, nouns, text):
     ],
 )
 def test_a_choice_of_relations(relations, target, be, text):
-    assert either_relation(relations, target, be) == text
+    assert either_relation(relations, rel(relations[0], target), be) == text
+
+
+@pytest.mark.parametrize(
+    ("relations", "text"),
+    [
+        (("pouring", "drinking"), ("Is", "pouring or drinking tea with a spoon")),
+        (("has", "drinking"), ("", "has or is drinking tea with a spoon")),
+        (("tasting his", "in"), ("Is", "tasting or in tea with a spoon")),
+    ],
+)
+def test_modifiers_go_with_both_relations_of_a_choice(relations, text):
+    assert either_relation(relations, rel("pouring", "tea", ("with", "spoon")), "is") == text
 
 
 def test_pronouns():

@@ -302,7 +302,10 @@ def test_what_is_dropped_is_counted(generated, world, templates, tmp_path):
     assert reasons["dropped: precondition: noun can't be counted"] > 0
 
 
-def test_shards_gathered_are_the_whole(world, templates, generated, tmp_path):
+@pytest.mark.parametrize("distractors", ["related", "random"])
+def test_shards_gathered_are_the_whole(world, templates, distractors, tmp_path):
+    settings = QuestionsSettings(distractors=distractors)
+    whole_counts, whole = run(world, templates, tmp_path / "whole", settings=settings)
     seeds = tables.read(world / "seeds.parquet", SEEDS).to_pylist()
     related = tables.read(world / "related.parquet", RELATED).to_pylist()
     parts = []
@@ -312,15 +315,23 @@ def test_shards_gathered_are_the_whole(world, templates, generated, tmp_path):
             chosen = [row for row in rows if shard_of(row["seed"], 3) == shard]
             tables.write(folder / f"{name}.parquet", schema, chosen)
         paths = {name: folder / f"{name}.parquet" for name in ("seeds", "related")}
-        run(world, templates, folder, **paths)
+        run(world, templates, folder, settings=settings, **paths)
         parts.append(folder)
     outs = tmp_path / "questions.parquet", tmp_path / "dropped.parquet"
     questions, dropped = ([p / f"{n}.parquet" for p in parts] for n in ("questions", "dropped"))
     counts = gather(questions, dropped, *outs)
-    assert tables.read(outs[0], QUESTIONS).to_pylist() == generated[1]
-    assert counts["out"] == len(generated[1])
-    whole = {f"dropped: {r['reason']}" for r in tables.read(outs[1], DROPPED).to_pylist()}
-    assert whole == {key for key in generated[0] if key.startswith("dropped: ")}
+    assert tables.read(outs[0], QUESTIONS).to_pylist() == whole
+    assert counts["out"] == len(whole)
+    reasons = {f"dropped: {r['reason']}" for r in tables.read(outs[1], DROPPED).to_pylist()}
+    assert reasons == {key for key in whole_counts if key.startswith("dropped: ")}
+
+
+def test_random_distractors_change_the_images_of_the_same_questions(world, templates, generated, tmp_path):
+    """Of each template there are about as many questions and answers; the start scenes stay."""
+    _, rows = run(world, templates, tmp_path, settings=QuestionsSettings(distractors="random"))
+    assert {row["question_id"] for row in rows} != {row["question_id"] for row in generated[1]}
+    texts = [{(row["template"], row["seed"], row["text"]) for row in found} for found in (rows, generated[1])]
+    assert len(texts[0] & texts[1]) > 0.8 * len(texts[1])
 
 
 def test_a_question_made_twice_is_kept_once(world, templates, generated, tmp_path):

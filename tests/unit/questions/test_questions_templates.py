@@ -186,6 +186,21 @@ def changed_attribute(own, other, extra):
             },
         ),
         (
+            "CHOOSEREL",
+            World(g("man", rel("cutting", "bread", ("with", "knife"))))
+            .add(
+                "0_name_neg_relation_1",
+                g("cook", rel("buttering", "bread", ("with", "knife"))),
+                nodes=[0, 1],
+                names=["cook", "buttering"],
+            )
+            .add("1_relation", g("man", rel("buttering", "bread", ("with", "knife"))), nodes=[1], names=["buttering"]),
+            {
+                "Is the man cutting or buttering bread with a knife?": "cutting buttering",
+                "Is the man buttering or cutting bread with a knife?": "cutting buttering",
+            },
+        ),
+        (
             "VERIFYLOGIC",
             World(g("person", rel("packing", "tea")))
             .add("2_name", g("person", rel("packing", "salt")), nodes=[2], names=["salt"])
@@ -339,6 +354,19 @@ def test_relations_of_which_both_hold_are_no_choice(templates):
     objects = {"0": Object("0", "man", {"sitting": None}), "1": Object("1", "hat")}
     world.scenes["own"] = SceneGraph("own", objects, (Relation("holding", "0", "1"), Relation("wearing", "0", "1")))
     assert world.ask(templates["CHOOSEREL"]) == ({}, ["no image with one such object"])
+
+
+def test_only_relations_with_the_modifiers_are_chosen_from(templates):
+    """The man cuts the bread with a knife and holds it with a hand: he holds nothing with a knife."""
+    with_knife = rel("cutting", "bread", ("with", "knife"))
+    other = g("cook", rel("holding", "bread", ("with", "knife")))
+    world = World(g("man", with_knife)).add("0_name_neg_relation_1", other, nodes=[0, 1], names=["cook", "holding"])
+    objects = {str(i): Object(str(i), name) for i, name in enumerate(["man", "bread", "knife", "hand"])}
+    relations = (Relation("cutting", "0", "1", (("with", "2"),)), Relation("holding", "0", "1", (("with", "3"),)))
+    world.scenes["own"] = SceneGraph("own", objects, relations)
+    made, dropped = world.ask(templates["CHOOSEREL"])
+    assert [set(answers) for answers in made.values()] == [{"cutting"}]
+    assert dropped == ["no image with the other answer"]
 
 
 def test_colors_of_what_has_no_color_of_its_own_are_not_compared(templates):

@@ -14,8 +14,9 @@ import pytest
 
 from compvqa import tables
 from compvqa.filters.images import PRESENCE
+from compvqa.filters.lexicon import Lexicon, LexiconData
 from compvqa.graphs.related import RelatedSettings, relate
-from compvqa.graphs.subgraph import parse
+from compvqa.graphs.subgraph import make, parse
 from compvqa.graphs.tables import RELATED
 from compvqa.programs.executor import answer_text, execute, trace
 from compvqa.programs.operators import QUANTIFIERS, Row, from_json
@@ -39,6 +40,7 @@ SCOPED = {*QUANTIFIERS, "AllSame"}
 class Made:
     """A world's scenes, its seeds by number, their related rows, and its questions."""
 
+    distractors: str
     scenes: dict[str, SceneGraph]
     overlap: Pairs
     seeds: dict[int, dict]
@@ -54,10 +56,25 @@ def drawn_overlap(number: int) -> Pairs:
     return {pair: rng.choice([0.1, 0.9, 0.9, 0.9, 0.9]) for pair in pairs}
 
 
-def made(number: int, templates: Path, folder: Path) -> Made:
+def stated(overlap: Pairs) -> tuple[LexiconData, Pairs]:
+    """A lexicon that states the overlap, which is then the same in both directions."""
+    both = {(kind, x, y): overlap[kind, min(x, y), max(x, y)] for kind, x, y in overlap}
+    entries = {"noun": {}, "attribute": {}, "relation": {}}
+    for (kind, x, y), m in both.items():
+        entry = entries[kind].setdefault(x, {"overlaps": [], "excludes": []})
+        entry["excludes" if m > 0.5 else "overlaps"].append(y)
+    return LexiconData.model_validate({f"{kind}s": found for kind, found in entries.items()}), both
+
+
+def made(number: int, templates: Path, folder: Path, distractors: str) -> Made:
     """The ``number``-th world, from its scenes to its questions."""
     graphs = [replace(scene(1000 * number + i), scene_id=f"w:{number}:{i:02}") for i in range(SCENES)]
-    store = Store(folder, graphs, drawn_overlap(number))
+    overlap, lexicon = drawn_overlap(number), None
+    if distractors == "random":
+        data, overlap = stated(overlap)
+        lexicon = folder / "lexicon.json"
+        Lexicon(data).dump(lexicon)
+    store = Store(folder, graphs, overlap)
     seeds, _, _ = store.search(seed=number)
     seed_file, candidates, presence, related = (
         folder / f"{name}.parquet" for name in ("seeds0", "candidates0", "presence", "related")
@@ -65,13 +82,13 @@ def made(number: int, templates: Path, folder: Path) -> Made:
     tables.write(presence, PRESENCE, [])
     relate(seed_file, candidates, presence, related, RelatedSettings())
     out = folder / "questions.parquet"
-    settings = QuestionsSettings()
-    generate(
-        seed_file, related, store.scenes, None, templates, out, folder / "dropped.parquet", settings, number, "world"
-    )
+    settings = QuestionsSettings(distractors=distractors)
+    dropped = folder / "dropped.parquet"
+    generate(seed_file, related, store.scenes, lexicon, templates, out, dropped, settings, number, "world")
     return Made(
+        distractors,
         {graph.scene_id: graph for graph in graphs},
-        drawn_overlap(number),
+        overlap,
         {row["seed"]: row for row in seeds},
         tables.read(related, RELATED).to_pylist(),
         tables.read(out, QUESTIONS).to_pylist(),
@@ -83,9 +100,10 @@ def templates(root):
     return root / "config" / "templates" / "covr"
 
 
-@pytest.fixture(scope="module")
-def worlds(templates, tmp_path_factory):
-    return [made(number, templates, tmp_path_factory.mktemp("world")) for number in range(WORLDS)]
+@pytest.fixture(scope="module", params=["related", "random"])
+def worlds(request, templates, tmp_path_factory):
+    folders = (tmp_path_factory.mktemp("world") for _ in range(WORLDS))
+    return [made(number, templates, folder, request.param) for number, folder in enumerate(folders)]
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +179,39 @@ def test_two_to_five_images_of_one_split(asked):
         assert {split_of(scene_id) for scene_id in scene_ids} == {question["split"]}
         splits[question["split"]] += 1
     assert set(splits) == {"train", "val"}
+
+
+REFERRING = {"Find", "Filter", "WithRelation"}  # the rows of references
+REFERRED = DEFINITE | SCOPED | {"Count", "Exists", "UniqueImages", "GroupByImages"}  # the rows about what they find
+WITHOUT_ATTRIBUTE = {"VERIFYATTR", "CHOOSEATTR", "QUERYATTR", "VERIFYQUANTATTR", "VERIFYSAMEATTR"}
+
+
+def holds_something_asked_about(program: list[Row], scene: SceneGraph) -> bool:
+    """Whether a reference of the question refers to something in the scene."""
+    parts = [row if row.operation in REFERRING else Row("Scene") for row in program]
+    values = trace(parts, [scene])
+    sets = [row.dependencies[0] for row in program if row.operation in REFERRED]
+    return any(any(values[at]) for at in sets if program[at].operation in REFERRING)
+
+
+def test_random_scenes_stand_for_all_distractors_but_those_that_the_answer_needs(worlds):
+    kinds = Counter()
+    for made in worlds:
+        world = World(made.scenes.values(), split_of, made.overlap)
+        related = defaultdict(set)
+        for row in made.related:
+            related[row["seed"]].add(row["scene_id"])
+        for question in made.questions:
+            program, g = from_json(question["program"]), parse(question["tree"])
+            for scene_id in question["scene_ids"]:
+                scene, of_seed = made.scenes[scene_id], related[question["seed"]] | {question["start_scene"]}
+                asked = holds_something_asked_about(program, scene)
+                kinds[made.distractors, asked, scene_id in of_seed] += 1
+                if scene_id not in of_seed:
+                    assert not world.reads(scene, g), (question["text"], scene_id)
+                    if question["template"] in WITHOUT_ATTRIBUTE:
+                        assert not world.reads(scene, make(g.name, None, g.edges)), (question["text"], scene_id)
+    (distractors,) = {made.distractors for made in worlds}
+    fillers = (False, distractors == "related")  # hold nothing asked about, and come from the seed or not
+    assert kinds.keys() == {(distractors, True, True), (distractors, *fillers)}
+    assert min(kinds.values()) > 1000

@@ -15,7 +15,7 @@ A lexicon is a JSON file (sprites write their own; ``filters/ontology.py`` makes
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -119,6 +119,21 @@ class Lexicon:
         """All names n such that what is truly called n may also be called ``name``, itself included."""
         return frozenset(self._below[_checked(kind)].get(name, {name}))
 
+    def entailments(self, kind: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """All pairs (x, y) of different ``names`` such that what is called y is also called x, each once.
+
+        So it is by the entries, or by the words: a wine bottle is a bottle, what is walking on something is on it. The
+        work grows with the names and what each entails, not with their pairs.
+        """
+        written = self._known_noun if _checked(kind) == "noun" else str
+        spellings: dict[str, list[str]] = {}
+        names = sorted(set(names))
+        for name in names:
+            spellings.setdefault(written(name), []).append(name)
+        for y in names:
+            for general in sorted(self._implied(kind, written(y))):
+                yield from ((x, y) for x in spellings.get(general, ()) if x != y)
+
     def exclusive(self, kind: str, x: str, y: str) -> float:
         """m(x, y): the probability that what is called x cannot also be called y (COVR, App. A).
 
@@ -154,6 +169,19 @@ class Lexicon:
                     below[kind].setdefault(other, {other}).add(name)
         return below
 
+    def _implied(self, kind: str, name: str) -> set[str]:
+        """All that what is called ``name`` is also called, itself included; a noun as the lexicon writes it."""
+        if kind == "noun":
+            vague = {general for general in UNIVERSAL if self._vague(general, name)}
+            return self._noun_above(name) | {_head(name)} | vague
+        implied = set(self._above[kind].get(name, {name}))
+        if kind == "attribute" and self._nested(name, _head(name)):
+            implied.add(_head(name))
+        if kind == "relation" and not self.data.complete:
+            for part in relation_words.implied(name):
+                implied |= self._above[kind].get(part, {part})
+        return implied
+
     def _twins(self, table: str) -> Iterable[tuple[str, str]]:
         """Synonyms stated by one of the two hold for both."""
         for name, entry in getattr(self.data, table).items():
@@ -180,7 +208,7 @@ class Lexicon:
         if stated is not None:
             return stated
         above_x, above_y = self._noun_above(x), self._noun_above(y)
-        if y in above_x or x in above_y or x.split()[-1:] == [y] or y.split()[-1:] == [x]:
+        if y in above_x or x in above_y or _head(x) == y or _head(y) == x:
             return RELATED
         if self._vague(x, y) or self._vague(y, x):
             return RELATED
@@ -193,15 +221,15 @@ class Lexicon:
         return KNOWN if known else GUESSED
 
     def _known_noun(self, noun: str) -> str:
-        """The noun as the lexicon writes it: as it is, in lower case, or its singular."""
+        """The noun as the lexicon writes it, if only in another's entry: as it is, in lower case, or its singular."""
         for form in (noun, noun.lower()):
-            if form in self.data.nouns:
+            if form in self._below["noun"]:
                 return form
         return singular(noun.lower())
 
     def _noun_above(self, noun: str) -> set[str]:
         above = self._above["noun"].get(noun, {noun})
-        head = noun.split()[-1] if noun not in self.data.nouns else noun
+        head = _head(noun) if noun not in self.data.nouns else noun
         return above | self._above["noun"].get(head, set())
 
     def _vague(self, x: str, y: str) -> bool:
@@ -209,7 +237,7 @@ class Lexicon:
         return x in UNIVERSAL and not self._person(y) and "animal" not in self._noun_above(y)
 
     def _person(self, noun: str) -> bool:
-        if noun in self.data.nouns or noun.split()[-1] in self.data.nouns:
+        if noun in self.data.nouns or _head(noun) in self.data.nouns:
             return "person" in self._noun_above(noun)
         return "person" in self.data.nouns and noun.endswith(AGENTS)
 
@@ -221,7 +249,7 @@ class Lexicon:
         return UNSURE if facets_x or facets_y else GUESSED
 
     def _facets(self, noun: str) -> dict[str, str]:
-        for form in (noun, noun.split()[-1]):
+        for form in (noun, _head(noun)):
             entry = self.data.nouns.get(form)
             if entry is not None:
                 return entry.facets
@@ -239,7 +267,7 @@ class Lexicon:
         return any(one in blurred and other in blurred for blurred in self.data.blurred)
 
     def _category(self, noun: str) -> str | None:
-        for form in (noun, noun.split()[-1]):
+        for form in (noun, _head(noun)):
             entry = self.data.nouns.get(form)
             if entry is not None:
                 return entry.category
@@ -255,11 +283,15 @@ class Lexicon:
         if one is None or other is None:
             return UNKNOWN
         if y in one.similar or x in other.similar:
-            nested = x.split()[-1] == y or y.split()[-1] == x
-            return RELATED if nested else SIMILAR
+            return RELATED if self._nested(x, y) or self._nested(y, x) else SIMILAR
         if one.group is None or one.group != other.group:
             return OTHER_GROUP
         return KNOWN
+
+    def _nested(self, x: str, y: str) -> bool:
+        """Whether the attribute x is y with a word before it and similar to it: "dark blue" is blue."""
+        of = self.data.attributes
+        return y != x and _head(x) == y and any(b in of[a].similar for a, b in ((x, y), (y, x)) if a in of)
 
     def _relations(self, x: str, y: str) -> float:
         if x == y:
@@ -281,6 +313,11 @@ def _checked(kind: str) -> str:
     if kind not in KINDS:
         raise ValueError(f"{kind!r} is no kind of name: use one of {', '.join(KINDS)}")
     return kind
+
+
+def _head(name: str) -> str:
+    """The last word of a name: a wine bottle is a bottle."""
+    return name.rpartition(" ")[2]
 
 
 def _closure(edges: dict[str, Iterable[str]], more: Iterable[tuple[str, str]]) -> dict[str, set[str]]:

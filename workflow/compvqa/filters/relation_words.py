@@ -81,6 +81,15 @@ def parts(name: str) -> tuple[str, str]:
     return name, ""
 
 
+def implied(name: str) -> set[str]:
+    """The relations that a relation's words say beside it: "sitting on" is sitting, and on. Who looks out of a window
+    is not out of it, and a loose preposition belongs to its verb."""
+    verb, place = parts(name)
+    if not verb or place in ("", "loose") or verb.split()[0] in SENSES:
+        return set()
+    return {verb, name[len(verb) :].strip()}
+
+
 def exclusive(x: str, y: str, shared: bool) -> float:
     """m(x, y) for two relations of which neither entails the other.
 

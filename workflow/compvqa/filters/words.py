@@ -15,6 +15,7 @@ from pydantic import Field
 
 from compvqa import query, tables
 from compvqa.errors import InputError
+from compvqa.filters.lexicon import Lexicon
 from compvqa.progress import track
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, RELATIONS
 from compvqa.settings import Settings
@@ -58,6 +59,10 @@ CONTEXTS = {
         JOIN objects s ON s.scene_id = r.scene_id AND s.object_id = r.subject_id
         JOIN objects t ON t.scene_id = r.scene_id AND t.object_id = r.object_id""",
 }
+# kind -> the table of all its names
+VOCABULARY = {"attribute": "attributes", "noun": "objects", "relation": "relations"}
+ADDED = "FROM entailed ANTI JOIN in_context USING (kind, x, y)"
+ADDED_COUNTS = f"SELECT kind, count(*) FROM ({ADDED}) WHERE x < y OR kind = 'relation' GROUP BY kind ORDER BY kind"
 # m is symmetric for nouns and attributes: each pair is judged once and stored both ways
 DIRECTED = {"attribute": False, "noun": False, "relation": True}
 
@@ -79,10 +84,12 @@ def overlap(scenes: Path, lexicon: Path, out: Path, settings: OverlapSettings) -
     """Write m(x, y) of all pairs of names seen in one context in the tables of the folder ``scenes``.
 
     Contexts: attributes on the same noun; nouns on the same side of the same relation, as the same modifier,
-    or with the same attribute; relations between the same two nouns. Gives the number of pairs, and of
-    exclusive ones, by kind.
+    or with the same attribute; relations between the same two nouns. Added are, in both directions, pairs seen in no
+    context of which one name entails the other. They are judged by the lexicon, whatever the method: it is what says
+    that they belong together, and a method is made for names that could stand in each other's place. Gives the
+    number of pairs by kind: those in context, the exclusive ones among them, and those added.
     """
-    score = _method(settings)(lexicon, settings)
+    score, known = _method(settings)(lexicon, settings), Lexicon.load(lexicon)
     out.parent.mkdir(parents=True, exist_ok=True)
     counts: dict[str, int] = {}
     with tempfile.TemporaryDirectory(prefix=".overlap.", dir=out.parent) as folder:
@@ -93,7 +100,10 @@ def overlap(scenes: Path, lexicon: Path, out: Path, settings: OverlapSettings) -
                 for kind in CONTEXTS:
                     for batch in _scored(connection, kind, score, settings, counts):
                         writer.write_batch(batch)
-            counts["out"] = query.write(connection, "SELECT * FROM read_parquet(?)", out, OVERLAP, [str(spooled)])
+            connection.read_parquet(str(spooled)).create_view("in_context")
+            connection.register("entailed", pa.Table.from_batches(_entailed(connection, known), OVERLAP.fields))
+            counts |= {f"{kind} pairs entailed": n for kind, n in connection.execute(ADDED_COUNTS).fetchall()}
+            counts["out"] = query.write(connection, f"FROM in_context UNION ALL FROM ({ADDED})", out, OVERLAP)
     return counts
 
 
@@ -147,6 +157,16 @@ def _scored(
         yield _rows(kind, xs, ys, scores, settings.method)
         if not DIRECTED[kind]:
             yield _rows(kind, ys, xs, scores, settings.method)
+
+
+def _entailed(connection: duckdb.DuckDBPyConnection, lexicon: Lexicon) -> Iterator[pa.RecordBatch]:
+    """The rows of all pairs of names of which one entails the other, both ways, by kind."""
+    for kind, table in VOCABULARY.items():
+        names = [name for (name,) in connection.execute(f"SELECT DISTINCT name FROM {table}").fetchall()]
+        found = lexicon.entailments(kind, names)
+        pairs = sorted({pair for x, y in found for pair in ((x, y), (y, x))})
+        xs, ys = ([pair[side] for pair in pairs] for side in (0, 1))
+        yield _rows(kind, xs, ys, [lexicon.exclusive(kind, x, y) for x, y in pairs], "lexicon")
 
 
 def _rows(kind: str, xs: list[str], ys: list[str], scores: list[float], model: str) -> pa.RecordBatch:

@@ -15,6 +15,7 @@ from compvqa.programs.operators import Program, Row
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 
 Objects = Sequence[Sequence[str]]
+Modifiers = Sequence[tuple[str, Sequence[str]]]
 Value = bool | int | str
 
 
@@ -127,15 +128,22 @@ def _related(world: _World, row: Row, given: list, index: int) -> list[Relation]
     if not given[0][index] or not given[1][index]:
         return []
     scene, subjects, targets = world.scenes[index], given[0][index], given[1][index]
-    modifiers = [(name, ids[index]) for name, ids in zip(row.arguments[1:], given[2:], strict=True)]
+    modifiers = _modifiers(row.arguments[1:], given[2:], index)
     return [
         relation
         for name in world.names("relation", row.arguments[0])
         for relation in scene.by_relation.get(name, ())
-        if relation.subject_id in subjects
-        and relation.object_id in targets
-        and all(any(m == name and o in ids for m, o in relation.modifiers) for name, ids in modifiers)
+        if relation.subject_id in subjects and relation.object_id in targets and _modified(relation, modifiers)
     ]
+
+
+def _modifiers(names: Sequence[str], given: list[Objects], index: int) -> Modifiers:
+    return [(name, ids[index]) for name, ids in zip(names, given, strict=True)]
+
+
+def _modified(relation: Relation, modifiers: Modifiers) -> bool:
+    """Whether the relation has all the modifiers: each a name, and the objects of which it must have one."""
+    return all(any(m == name and o in ids for m, o in relation.modifiers) for name, ids in modifiers)
 
 
 def _with_relation(world: _World, row: Row, given: list) -> Objects:
@@ -170,9 +178,10 @@ def _assert_unique(world: _World, row: Row, given: list) -> Objects:
 
 
 def _relation_between(world: _World, row: Row, given: list) -> Relations:
-    (index, subject), targets = given
-    found = world.scenes[index].outgoing.get(subject, ())
-    return Relations(dict.fromkeys(relation.name for relation in found if relation.object_id in targets[index]))
+    (index, subject), targets, *rest = given
+    modifiers = _modifiers(row.arguments, rest, index)
+    found = (r for r in world.scenes[index].outgoing.get(subject, ()) if r.object_id in targets[index])
+    return Relations(dict.fromkeys(relation.name for relation in found if _modified(relation, modifiers)))
 
 
 def _unique_images(world: _World, row: Row, given: list) -> Images:

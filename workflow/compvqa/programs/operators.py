@@ -73,7 +73,7 @@ def _operators() -> Iterator[Operator]:
         yield Operator(name, (objects, objects), (RELATION,), OBJECTS, rest=OBJECTS, rest_argument=MODIFIER)
     yield Operator("Unique", (objects,), (), OBJECT)
     yield Operator("AssertUnique", (objects,), (), OBJECTS)
-    yield Operator("RelationBetween", (single, objects), (), RELATIONS)
+    yield Operator("RelationBetween", (single, objects), (), RELATIONS, rest=OBJECTS, rest_argument=MODIFIER)
     yield Operator("UniqueImages", (objects,), (), IMAGES)
     yield Operator("GroupByImages", (objects,), (), GROUPS)
     for name in ("Eq", "Gt", "Lt", "Geq", "Leq"):

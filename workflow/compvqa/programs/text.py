@@ -111,20 +111,26 @@ def either_target(edge: Edge, nouns: Sequence[str], be: str) -> str:
     return _join(words.predicate_verb(relation, be), " or ".join(targets), modifiers(edge))
 
 
-def either_relation(relations: tuple[str, str], target: Subgraph, be: str) -> tuple[str, str]:
-    """A choice of relations to one target, around their subject: ("Is", "holding a hat or wearing it") the man.
+def either_relation(relations: tuple[str, str], edge: Edge, be: str) -> tuple[str, str]:
+    """A choice of relations to the edge's target, around their subject: ("Is", "holding a hat or wearing it") the man.
 
     Where the two need different verbs ("has", "is wearing") there is none before the subject: ("", "has a hat or is
-    wearing it").
+    wearing it"). Modifiers go with both relations: ("Is", "pouring or drinking tea with a spoon") the man.
     """
-    first, second = relations
-    short = words.split_determiner(second)[0]
-    asked = [words.question_verb(relation, be) for relation in (first, short)]
-    object_, it = _target(Edge(first, target), False), words.pronoun(target.name)
-    if asked[0][0] == asked[1][0]:
-        return asked[0][0].capitalize(), f"{asked[0][1]} {object_} or {asked[1][1]} {it}"
-    verbs = [words.predicate_verb(relation, be) for relation in (first, short)]
-    return "", f"{verbs[0]} {object_} or {verbs[1]} {it}"
+    first, second = relations[0], words.split_determiner(relations[1])[0]
+    if edge.modifiers:
+        first = words.split_determiner(first)[0]
+    asked = [words.question_verb(relation, be) for relation in (first, second)]
+    alike = asked[0][0] == asked[1][0]
+    if alike:
+        one, other = asked[0][1], asked[1][1]
+    else:
+        one, other = (words.predicate_verb(relation, be) for relation in (first, second))
+    target = _target(Edge(first, edge.target, edge.modifiers), False)
+    auxiliary = asked[0][0].capitalize() if alike else ""
+    if edge.modifiers:
+        return auxiliary, f"{one} or {other} {target}"
+    return auxiliary, f"{one} {target} or {other} {words.pronoun(edge.target.name)}"
 
 
 def _join(*parts: str) -> str:

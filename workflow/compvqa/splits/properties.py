@@ -57,7 +57,7 @@ Predicate = Callable[[Question], bool]
 _QUANTIFIERS = {"All": "ALL", "AllSame": "ALL", "Some": "SOME", "None": "NONE"}
 _COMPARISONS = {"MORE": {"gt"}, "LESS": {"lt"}, "SAME": {"eq"}}
 _SCOPE = {"Filter", "WithRelation", "WithRelationObject"}
-_NAMING = {"Find", "Filter", "WithRelation", "WithRelationObject", "VerifyAttribute"} | {
+_NAMING = {"Find", "Filter", "WithRelation", "WithRelationObject", "RelationBetween", "VerifyAttribute"} | {
     f"Choose{kind}" for kind in ("Name", "Attribute", "Relation")
 }
 _ANSWERS = {"ATTR": {"QueryAttribute", "ChooseAttribute"}, "NOUN": {"QueryName", "ChooseName"}}

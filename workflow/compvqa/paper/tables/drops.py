@@ -10,7 +10,7 @@ from compvqa.paper.render import Cell, Row, Table
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
-    """A row a template, one for all, and below it one a reason, the most frequent first."""
+    """A row a template and one for all, below each one a reason, the most frequent first."""
     generated = Counter(frame(one(inputs, "questions"), ["template"])["template"])
     balanced = frame(one(inputs, "dataset"), ["template", "part"])
     kept = Counter(zip(balanced["template"], balanced["part"], strict=True))
@@ -18,18 +18,18 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     for row in frame(one(inputs, "dropped"), ["template", "reason", "n"]).itertuples():
         dropped.setdefault(row.template, Counter())[row.reason] += row.n
     templates = sorted({*generated, *dropped})
-    reasons = sum(dropped.values(), Counter())
+    blank = (Cell(form="none"),) * (1 + len(PARTS))
 
-    def row(label: str, names: list[str], **look: bool) -> Row:
+    def rows_of(label: str, names: list[str], **look: bool) -> list[Row]:
         of = [sum(generated[name] for name in names)]
         of += [sum(kept[name, part] for name in names) for part in PARTS]
-        of += [sum(dropped[name].total() for name in names if name in dropped)]
-        return Row(label, tuple(Cell(value, form="count") for value in of), **look)
+        reasons = sum((dropped[name] for name in names if name in dropped), Counter())
+        cells = [Cell(value, form="count") for value in (*of, reasons.total())]
+        why = [(f"{label}: {reason}", Cell(reasons[reason], form="count")) for reason in _ranked(reasons)]
+        return [Row(label, tuple(cells), **look), *(Row(name, (*blank, cell), minor=True) for name, cell in why)]
 
-    rows = [row(template, [template]) for template in templates]
-    rows.append(row("all", templates, rule_above=bool(templates)))
-    blank = (Cell(form="none"),) * (1 + len(PARTS))
-    rows += [Row(why, (*blank, Cell(reasons[why], form="count")), minor=True) for why in _ranked(reasons)]
+    rows = [row for template in templates for row in rows_of(template, [template])]
+    rows += rows_of("all", templates, rule_above=bool(templates))
     notes = ["Dropped: tries that gave no question. Balanced: what is kept of the generated questions."]
     notes += [
         f"{template} has no questions: {_why(dropped[template])}." for template in templates if not generated[template]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pyarrow.parquet as pq
 from pydantic import Field
@@ -15,6 +16,7 @@ from compvqa.filters.lexicon import Lexicon
 from compvqa.programs import words
 from compvqa.programs.executor import ProgramError, Value, answer_text, execute
 from compvqa.progress import track
+from compvqa.questions.covr.easy import Draws
 from compvqa.questions.covr.gather import DUPLICATE, sorted_unique
 from compvqa.questions.covr.inputs import Start, read_others, read_seeds
 from compvqa.questions.covr.seed import FEWEST_IMAGES, MOST_IMAGES, Draft, Dropped, Seed
@@ -43,6 +45,11 @@ class QuestionsSettings(Settings):
     others_threshold: float = Field(
         0.5, ge=0, le=1, description="An image holds more than is annotated if the masked p is above this."
     )
+    distractors: Literal["related", "random"] = Field(
+        "related",
+        description="What accompanies the images that make the answer: related ones, or random ones (the easy "
+        "distractors of VBEasyDistractors).",
+    )
     cache: int = Field(20_000, ge=1, description="Scene graphs kept in memory.")
 
 
@@ -70,13 +77,14 @@ def generate(
     store = SceneStore(scenes, settings.cache)
     maker = _Maker(chosen, settings, knowledge, store, seed, testbed)
     others = read_others(presence, settings.others_threshold)
+    draws = Draws(store, knowledge, seed) if settings.distractors == "random" else None
     unsorted = Path(out).with_name(f".{Path(out).name}.unsorted")
     unsorted.parent.mkdir(parents=True, exist_ok=True)
     n_seeds = 0
     try:
         with pq.ParquetWriter(unsorted, QUESTIONS.fields, compression="lz4") as writer:
             batch: list[Row] = []
-            for item in track(read_seeds(seeds, related, store.graph, others), "questions", unit="seed"):
+            for item in track(read_seeds(seeds, related, store.graph, others, draws), "questions", unit="seed"):
                 n_seeds += 1
                 batch.extend(maker.questions(*item))
                 if len(batch) >= BATCH:

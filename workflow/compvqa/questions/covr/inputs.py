@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.graphs.subgraph import parse
+from compvqa.questions.covr.easy import Draws
 from compvqa.questions.covr.seed import Negative, Seed
 from compvqa.scenes.graph import SceneGraph
 
@@ -38,8 +39,12 @@ def read_seeds(
     related: Path,
     scene: Callable[[str], SceneGraph],
     others: Callable[[str, int], bool] | None,
+    draws: Draws | None = None,
 ) -> Iterator[tuple[Seed, Start]]:
-    """The seeds that have related scenes, in their order. Both tables must be sorted by seed."""
+    """The seeds that have related scenes, in their order; with ``draws``, also random ones.
+
+    Both tables must be sorted by seed.
+    """
     groups = groupby(_rows(related, RELATED_COLUMNS), key=itemgetter("seed"))
     current = next(groups, None)
     for row in _rows(seeds, SEED_COLUMNS):
@@ -49,7 +54,7 @@ def read_seeds(
             return
         if current[0] == row["seed"]:
             start = Start(row["split"], row["tree"], row["subgraph_key"])
-            yield _seed(row, list(current[1]), scene, others), start
+            yield _seed(row, list(current[1]), scene, others, draws), start
 
 
 def _seed(
@@ -57,6 +62,7 @@ def _seed(
     found: list[dict],
     scene: Callable[[str], SceneGraph],
     others: Callable[[str, int], bool] | None,
+    draws: Draws | None,
 ) -> Seed:
     found.sort(key=itemgetter("key", "rank"))
     negatives: dict[str, list[Negative]] = {}
@@ -75,6 +81,7 @@ def _seed(
         scene,
         others,
         multiples,
+        draws.of(row["seed"], row["split"]) if draws else None,
     )
 
 

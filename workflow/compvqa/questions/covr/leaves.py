@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from compvqa.graphs.subgraph import Edge, Subgraph
 from compvqa.programs.text import either_relation, either_target, what
 from compvqa.programs.words import be
-from compvqa.questions.covr.references import matches, targets, with_edges
+from compvqa.questions.covr.references import matches, relations_between, targets, with_edges
 from compvqa.questions.covr.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.questions.covr.templates import Template, Variant, Wording, word
 
@@ -70,7 +70,7 @@ class ObjectAsked:
 
 
 class RelationAsked:
-    """Which relation the root has to the leaf; modifiers, which belong to one relation, are left out."""
+    """Which relation the root has to the leaf; its modifiers go with each relation that may be the answer."""
 
     def __init__(self, leaf: Leaf):
         self.leaf, self.answer = leaf, leaf.edge.name
@@ -81,11 +81,11 @@ class RelationAsked:
         """The relations that the one subject has to such an object."""
         scene = seed.scene(scene_id)
         subjects, objects = matches(scene, self.leaf.ref), matches(scene, self.leaf.edge.target)
-        return {r.name for s in subjects for r in scene.outgoing.get(s, ()) if r.object_id in objects}
+        return relations_between(scene, subjects, objects, self.leaf.edge)
 
     def slots(self, choices: Sequence[str]) -> Slots:
-        verb, asked = either_relation((choices[0], choices[1]), self.leaf.edge.target, self.leaf.be)
-        return {"verb": f"{verb} " if verb else "", "asked": asked}
+        verb, asked = either_relation((choices[0], choices[1]), self.leaf.edge, self.leaf.be)
+        return {"verb": f"{verb} " if verb else "", "asked": asked, "edge": self.leaf.edge}
 
 
 ASKED = {"object": ObjectAsked, "relation": RelationAsked}

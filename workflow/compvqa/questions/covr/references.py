@@ -87,6 +87,15 @@ def object_rows(edge: Edge, subjects: int, start: int) -> list[Row]:
     return result
 
 
+def between_rows(edge: Edge, subject: int, targets: int, start: int) -> list[Row]:
+    """The rows that give all relations, with the edge's modifiers, from the one object of row ``subject`` to those of
+    row ``targets``."""
+    result: list[Row] = []
+    found = _modifier_rows(edge, result, start)
+    names = tuple(modifier.name for modifier in edge.modifiers)
+    return [*result, Row("RelationBetween", names, (subject, targets, *found))]
+
+
 def _target_rows(edge: Edge, result: list[Row], start: int) -> list[int]:
     """Append the rows of a relation's target and modifiers; give where their values are."""
     result.extend(rows(edge.target, start + len(result)))
@@ -129,6 +138,12 @@ def _subjects(scene: SceneGraph, edge: Edge) -> set[str]:
     return {r.subject_id for r in _holding(scene, edge) if r.object_id in targets} if targets else set()
 
 
+def relations_between(scene: SceneGraph, subjects: Container[str], objects: Container[str], edge: Edge) -> set[str]:
+    """The names of the relations, with the edge's modifiers, between them: what :func:`between_rows` would find."""
+    found = (r for r in scene.relations if r.subject_id in subjects and r.object_id in objects)
+    return {relation.name for relation in _modified(scene, found, edge)}
+
+
 def targets(scene: SceneGraph, subjects: Container[str], edge: Edge) -> list[str]:
     """The ids of all objects that the subjects have the relation to: what :func:`object_rows` would find."""
     found = (r.object_id for r in _holding(scene, edge) if r.subject_id in subjects)
@@ -137,13 +152,17 @@ def targets(scene: SceneGraph, subjects: Container[str], edge: Edge) -> list[str
 
 def _holding(scene: SceneGraph, edge: Edge) -> Iterable[Relation]:
     """The relations of the edge's name that have its modifiers."""
-    named = scene.by_relation.get(edge.name, ())
+    return _modified(scene, scene.by_relation.get(edge.name, ()), edge)
+
+
+def _modified(scene: SceneGraph, relations: Iterable[Relation], edge: Edge) -> Iterable[Relation]:
+    """Those of the relations that have the edge's modifiers."""
     if not edge.modifiers:
-        return named
+        return relations
     modifiers = [(m.name, scene.by_name.get(m.noun, ())) for m in edge.modifiers]
     return [
         relation
-        for relation in named
+        for relation in relations
         if all(any(m == name and o in ids for m, o in relation.modifiers) for name, ids in modifiers)
     ]
 

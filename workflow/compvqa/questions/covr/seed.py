@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import zip_longest
+from itertools import cycle, islice, zip_longest
 
 from compvqa.graphs.simple import simple_subgraphs
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs.executor import Value
+from compvqa.questions.covr.easy import RandomScenes
 from compvqa.questions.covr.references import in_distractor, matches, unclear
 from compvqa.questions.covr.templates import Template, Variant, Wording
 from compvqa.scenes.graph import SceneGraph
 
 FEWEST_IMAGES, MOST_IMAGES = 2, 5
+RANDOM_SCENES = 10  # for the questions about the same references, at most
 MULTI = range(2, 5)  # instances in the start scene of a multi seed
 
 
@@ -71,6 +73,7 @@ class Seed:
 
     ``others(scene_id, subgraph_key)`` is the "others exist" check (App. B): whether the scene's image seems
     to hold more instances of a simple subgraph than are annotated. None: there are no scores to ask.
+    ``random_scenes(references)`` gives scenes without them, to stand in the place of distractors; None: these stay.
     """
 
     def __init__(
@@ -84,6 +87,7 @@ class Seed:
         scene: Callable[[str], SceneGraph],
         others: Callable[[str, int], bool] | None = None,
         multiples: Iterable[str] = (),
+        random_scenes: RandomScenes | None = None,
     ):
         self.number, self.graph, self.scene_id, self.n_instances = number, graph, scene_id, n_instances
         self.multi = n_instances in MULTI
@@ -91,7 +95,7 @@ class Seed:
         self.multiples = list(dict.fromkeys([scene_id, *multiples])) if self.multi else []
         self.negatives = {key: list(negatives[key]) for key in sorted(negatives) if negatives[key]}
         self.scene = scene
-        self._others = others
+        self._others, self._random_scenes = others, random_scenes
         self._counts: dict[tuple[int, str], int] = {}
 
     def count(self, g: Subgraph, scene_id: str) -> int:
@@ -130,9 +134,10 @@ class Seed:
         """Whether there is a distractor whose key fits one of the patterns."""
         return any(fits(key, patterns) for key in self.negatives)
 
-    def pool(self, template: Template, variant: Variant, references: Iterable[Subgraph]) -> Pool:
+    def pool(self, template: Template, variant: Variant, references: Sequence[Subgraph]) -> Pool:
         """The scenes that ``variant`` may use for questions about ``references``.
 
+        With easy distractors, random scenes stand for those negatives that hold nothing the references refer to.
         Where the "others exist" check is asked for, a scene fails it if it does for all simple subgraphs of a
         reference, as with the presence filter of distractors.
         """
@@ -142,15 +147,34 @@ class Seed:
         def good(scene_id: str) -> bool:
             return not any(all(self._others(scene_id, key) for key in keys) for keys in simple)
 
+        negatives = self.negatives if self._random_scenes is None else self._easy(references)
         return Pool(
             [scene_id for scene_id in self.positives if good(scene_id)],
             [scene_id for scene_id in self.multiples if good(scene_id)],
             {
                 key: [negative for negative in found if good(negative.scene_id)]
-                for key, found in self.negatives.items()
+                for key, found in negatives.items()
                 if not fits(key, template.forbid)
             },
         )
+
+    def _easy(self, references: Sequence[Subgraph]) -> dict[str, list[Negative]]:
+        """The negatives; where no reference refers to anything, in another scene: a random one, none of the seed's.
+
+        Each keeps its key and names, so that the same is asked as with related distractors.
+        """
+        negatives = [(key, negative) for key, found in self.negatives.items() for negative in found]
+        own = {*self.positives, *self.multiples, *(negative.scene_id for _, negative in negatives)}
+        asked = {scene_id for scene_id in own if any(self.count(g, scene_id) for g in references)}
+        fillers = dict.fromkeys(negative.scene_id for _, negative in negatives if negative.scene_id not in asked)
+        drawn = (scene_id for scene_id in self._random_scenes(references) if scene_id not in own)
+        drawn = islice(drawn, min(RANDOM_SCENES, len(fillers)))
+        scenes = {scene_id: scene_id for scene_id in asked} | dict(zip(fillers, cycle(drawn), strict=False))
+        result: dict[str, list[Negative]] = {}
+        for key, negative in negatives:
+            if negative.scene_id in scenes:
+                result.setdefault(key, []).append(replace(negative, scene_id=scenes[negative.scene_id]))
+        return result
 
 
 def fits(key: str, patterns: Iterable[str]) -> bool:

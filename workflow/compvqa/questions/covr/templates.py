@@ -18,7 +18,7 @@ from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs.operators import Row, to_json
 from compvqa.programs.text import clause, describe, noun_phrase, predicate
 from compvqa.programs.words import be, plural
-from compvqa.questions.covr.references import object_rows, rows
+from compvqa.questions.covr.references import between_rows, object_rows, rows
 from compvqa.settings import Settings
 
 SkeletonRow = tuple[str, list[str | int], list[int]]
@@ -64,7 +64,8 @@ class Variant(Settings):
     program: tuple[SkeletonRow, ...] = Field(
         description="Rows [operator, arguments, dependencies]; [Refer, [name], []] stands for the rows of a "
         "reference, [Objects, [$edge], [row]] for those that find all that the row's objects have the edge's relation "
-        "to, and an argument or operator '$slot' for a slot's value."
+        "to, [Between, [$edge], [subject, objects]] for those that find its relations with its modifiers between them, "
+        "and an argument or operator '$slot' for a slot's value."
     )
     others_exist: bool = Field(False, description="O: no image that holds more instances than annotated.")
     options: dict[str, Any] = Field({}, description="What only this kind of template reads.")
@@ -163,6 +164,9 @@ FORMS: dict[str, Callable[[Subgraph, bool], str]] = {
 }
 
 
+EDGE_ROWS = {"Objects": object_rows, "Between": between_rows}
+
+
 def word(variant: Variant, references: Mapping[str, Subgraph], slots: Mapping[str, Any]) -> Wording:
     """The variant's text and program with its references and slots filled in."""
     texts = []
@@ -184,8 +188,9 @@ def fill(skeleton: tuple[SkeletonRow, ...], references: Mapping[str, Subgraph], 
     for operation, arguments, dependencies in skeleton:
         if operation == "Refer":
             program.extend(rows(references[arguments[0]], len(program)))
-        elif operation == "Objects":
-            program.extend(object_rows(value(arguments[0]), at[dependencies[0]], len(program)))
+        elif operation in EDGE_ROWS:
+            given = (at[index] for index in dependencies)
+            program.extend(EDGE_ROWS[operation](value(arguments[0]), *given, len(program)))
         else:
             where = tuple(at[index] for index in dependencies)
             program.append(Row(value(operation), tuple(map(value, arguments)), where))
