@@ -18,7 +18,7 @@ DASH = "–"
 _TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
 _TEX |= {"∪": r"$\cup$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''", "≥": r"$\geq$", "≤": r"$\leq$"}
 _TEX |= {"◆": r"$\diamond$", "→": r"$\to$", "…": r"\ldots{}", "<": r"\textless{}", ">": r"\textgreater{}"}
-_TEX |= {"|": r"\textbar{}", "\n": r"\newline "}
+_TEX |= {"∈": r"$\in$", "|": r"\textbar{}", "\n": r"\newline "}
 _TEXTWIDTH = 0.7  # of the page's width, shared by the columns that hold words
 Piece = tuple[str, bool]
 
@@ -161,7 +161,8 @@ def _tex_cell(cell: Cell, row: Row, number: int) -> str:
     ours = rf"\textcolor{{red}}{{{ours}}}" if cell.low else ours
     if row.note and number >= row.note_from:
         ours = rf"\textit{{{tex(row.note)}}}" if number == row.note_from else ""
-    return " ".join(filter(None, [ours, rf"\textcolor{{gray}}{{{tex(cell.papers)}}}" if cell.papers else ""]))
+    papers = rf"\textcolor{{gray}}{{{tex(cell.papers)}}}" if cell.papers else ""
+    return (_TEX["\n"] if cell.form == "text" else " ").join(filter(None, [ours, papers]))
 
 
 def tex(text: str) -> str:
