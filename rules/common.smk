@@ -77,13 +77,17 @@ def shown(name):
 
 def given(name):
     """The inputs of a table or figure as command-line options."""
-    wanted = PAPER.load(name)["inputs"]
-    return repeated("--input", [f"{what}={path}" for what in wanted for path in GIVEN.get(what, SHOWN[what])])
+    inputs = []
+    for what in PAPER.load(name)["inputs"]:
+        inputs += GIVEN[what] if what in GIVEN else [f"{what}={path}" for path in SHOWN[what]]
+    return repeated("--input", inputs)
 
 
 def definition(name):
-    """A hash of what defines a table or figure, and of those whose rows it has."""
-    return PAPER.digest(*sorted({name, PAPER.load(name).get("rows_from", name)}))
+    """Hashes of what defines a table or figure: it, those whose rows it has, the question templates if it reads them."""
+    data = PAPER.load(name)
+    hashes = [PAPER.digest(*sorted({name, data.get("rows_from", name)}))]
+    return hashes + ([TEMPLATES.digest()] if "templates" in data["inputs"] else [])
 
 
 def titles(name):

@@ -1,6 +1,6 @@
 # Takes our tables; gives the paper's tables and figures, sample questions, and one page with all of them.
-# What a table or figure may read, by the names used in config/paper: the files that the rule waits for, and what
-# the command is given where that is not these files.
+# What a table or figure may read, by the names used in config/paper: the files that the rule waits for, and the
+# inputs that the command is given where they are not these files.
 SHOWN = {
     "statistics": [rules.statistics.output.statistics],
     "scores": [rules.scores.output.scores],
@@ -17,10 +17,15 @@ SHOWN = {
         table=[*SCENE_TABLES, "rejects"],
     ),
     "scenes": rules.scenes.output.tables,
+    "related": gather.shards(rules.related.output.related),
+    "images": list(CONFIG.images.values()),
+    "templates": [],
 }
 GIVEN = {
-    "sources": [f"{T}/sources/{source.name}" for source in CONFIG.sources],
-    "scenes": [f"{T}/scenes"],
+    "sources": [f"sources={T}/sources/{source.name}" for source in CONFIG.sources],
+    "scenes": [f"scenes={T}/scenes"],
+    "images": [f"images:{space}={folder}" for space, folder in CONFIG.images.items()],
+    "templates": ["templates=$PROJECT/config/templates/covr"],
 }
 KINDS = {name: PAPER.load(name)["kind"] for name in CONFIG.paper.show}
 TABLES = [name for name in CONFIG.paper.show if KINDS[name] == "table"]

@@ -53,6 +53,21 @@ def test_table_3(found, stat, train, dev_and_test):
     assert found[stat, "dev+test", ""] == pytest.approx(dev_and_test)
 
 
+def test_the_parts_together(found):
+    whole = {stat: value for (stat, part, item), value in found.items() if part == "all" and not item}
+    assert whole["questions"] == 7 and whole["unique_questions"] == 5
+    assert whole["unique_anonymized_programs"] == 4  # COUNT and COUNT_DOGS are one
+    assert whole["two_answers"] == pytest.approx(4 / 7)
+
+
+def test_table_11_counts_questions_that_have_an_operator(found):
+    counts = {item: n for (stat, part, item), n in found.items() if (stat, part) == ("operator", "all")}
+    assert counts == {
+        **{"Find": 7, "Count": 3, "Unique": 2, "ChooseAttribute": 1, "QueryAttribute": 1},
+        **{"Filter": 2, "All": 2, "Scene": 2, "WithRelation": 2, "Exists": 2},
+    }
+
+
 def test_figure_4_leaves_out_true_and_false(found):
     answers = {key[1:]: value for key, value in found.items() if key[0] == "answer"}
     assert {item: n for (part, item), n in answers.items() if part == "train"} == {"2": 2, "3": 1, "red": 1}

@@ -1,5 +1,10 @@
+import pyarrow.parquet as pq
 import pytest
 
+from compvqa.evaluation.scores import SCORES
+from compvqa.graphs.tables import RELATED
+from compvqa.questions.tables import DROPPED, QUESTIONS
+from compvqa.tables import write
 from fixtures.paper_inputs import World, build
 
 
@@ -7,3 +12,20 @@ from fixtures.paper_inputs import World, build
 def world(tmp_path_factory) -> World:
     """A small results folder with everything that the paper's parts read."""
     return build(tmp_path_factory.mktemp("paper"))
+
+
+@pytest.fixture
+def nothing(world, tmp_path) -> dict:
+    """The inputs of a testbed that made no question, and so trained nothing."""
+    fields = pq.read_schema(world.dataset)
+    pq.write_table(fields.empty_table(), tmp_path / "dataset.parquet")
+    write(tmp_path / "questions.parquet", QUESTIONS, [])
+    write(tmp_path / "dropped.parquet", DROPPED, [])
+    write(tmp_path / "scores.parquet", SCORES, [])
+    write(tmp_path / "related.parquet", RELATED, [])
+    made = ("dataset", "questions", "dropped", "scores", "related")
+    empty = {name: [tmp_path / f"{name}.parquet"] for name in made}
+    for name in ("statistics", "validity"):
+        pq.write_table(pq.read_schema(world.inputs[name][0]).empty_table(), tmp_path / f"{name}.parquet")
+        empty[name] = [tmp_path / f"{name}.parquet"]
+    return {**world.inputs, **empty, "splits": [], "histories": []}

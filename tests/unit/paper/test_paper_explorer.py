@@ -4,6 +4,7 @@ import base64
 import io
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,11 +16,12 @@ from PIL import Image
 
 from compvqa.paper import figures, tables
 from compvqa.paper.explorer import index, pictures, questions
-from compvqa.paper.explorer.programs import lines
+from compvqa.paper.explorer.programs import lines, run
 from compvqa.paper.explorer.sample import sample
 from compvqa.paper.reference import load
 from compvqa.programs.operators import Row, from_json, show, to_json, walk
-from compvqa.scenes.graph import SceneStore
+from compvqa.questions.covr.references import condition_rows
+from compvqa.scenes.graph import Object, SceneGraph, SceneStore
 from fixtures.paper_inputs import NASTY, NOUNS, program
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -93,6 +95,26 @@ def test_the_page_is_self_contained(page):
 def test_the_filter_names_every_template_of_the_page(page):
     buttons = {button["data-show"] for button in page.all("button")}
     assert buttons == {"", *(card["data-template"] for card in page.all("article", "card"))}
+
+
+def test_each_side_shows_what_its_programs_rows_gave(page, world):
+    assert len(page.all("details")) == len(page.all("section", "side"))
+    by_id = {row["question_id"]: row for row in pq.read_table(world.dataset).to_pylist()}
+    sides = [side["title"].removeprefix("question ") for side in page.all("section", "side")]
+    rows = sum(len(lines(by_id[side]["program"])) for side in sides)
+    assert len(page.all("td", "value")) == rows
+
+
+def test_rows_that_were_run_have_their_values_and_a_sub_programs_rows_none():
+    things = {"1": Object("1", "boy", {"happy": None}), "2": Object("2", "boy")}
+    rows = [Row("Find", ("boy",)), Row("All", (condition_rows("happy", ()),), (0,))]
+    shown = run(to_json(rows), [SceneGraph("w:1", things)])
+    assert [(line.index, line.value) for line in shown] == [
+        *[("1", "w:1: boy 1, boy 2"), ("2", "false"), ("2.1", ""), ("2.2", ""), ("2.3", "")],
+    ]
+    assert [replace(line, value="") for line in shown] == list(lines(to_json(rows)))
+    crowd = SceneGraph("w:2", {str(number): Object(str(number), "boy") for number in range(100)})
+    assert len(run(to_json(rows[:1]), [crowd])[0].value) < 250
 
 
 def test_strange_names_never_become_markup(page):

@@ -1,19 +1,26 @@
 """Each of the paper's figures from our tables."""
 
+from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from matplotlib.text import Text
 from PIL import Image
 
 from compvqa.errors import InputError
 from compvqa.evaluation.analyses.statistics import STATISTICS
-from compvqa.evaluation.scores import SCORES
-from compvqa.paper import figures, style
-from compvqa.paper.figures import accuracy, answers, training
+from compvqa.graphs.subgraph import Edge, Modifier, make
+from compvqa.paper import drawing, figures, style
+from compvqa.paper.figures import accuracy, answers, subgraph, training
 from compvqa.paper.reference import load
+from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.tables import write
 from fixtures.paper_inputs import NASTY
+from fixtures.subgraphs import subgraphs
 
 FOLDER = Path(__file__).resolve().parents[3] / "config" / "paper"
 FIGURES = sorted(path.stem for path in FOLDER.glob("*.yaml") if load(path).kind == "figure")
@@ -33,11 +40,8 @@ def test_every_figure_is_drawn_twice_with_the_same_bytes(world, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_no_figure_fails_when_there_is_nothing_to_show(tmp_path, name):
-    write(tmp_path / "statistics.parquet", STATISTICS, [])
-    write(tmp_path / "scores.parquet", SCORES, [])
-    inputs = {name: [tmp_path / f"{name}.parquet"] for name in ("statistics", "scores")} | {"histories": []}
-    assert figures.make(FOLDER / f"{name}.yaml", inputs, tmp_path / name)["out"] == 2
+def test_no_figure_fails_when_there_is_nothing_to_show(nothing, tmp_path, name):
+    assert figures.make(FOLDER / f"{name}.yaml", nothing, tmp_path / name)["out"] == 2
 
 
 def test_thirty_long_and_strange_answers_stay_on_the_page(tmp_path):
@@ -80,3 +84,74 @@ def test_wrong_input_is_one_clear_sentence(world, tmp_path):
         figures.make(FOLDER / "training.yaml", {"histories": [tmp_path / "history.csv"]}, tmp_path / "t")
     with pytest.raises(InputError, match="no figure called iid"):
         figures.make(FOLDER / "table6.yaml", world.inputs, tmp_path / "t")
+
+
+def drawn(definition: str, inputs: dict):
+    """A figure as matplotlib has it, and all texts in it."""
+    wanted = load(FOLDER / f"{definition}.yaml")
+    with style.applied():
+        figure = import_module(f"compvqa.paper.figures.{wanted.make}").make(inputs, wanted)
+        figure.canvas.draw()
+    return figure, [text for text in figure.findobj(Text) if text.get_text()]
+
+
+def test_figure_2_tells_each_image_by_what_differs_in_it(world):
+    _, texts = drawn("figure2", world.inputs)
+    shown = [text.get_text() for text in texts]
+    assert sum(text.startswith("(a)") for text in shown) == sum(text.startswith("(d)") for text in shown) == 1
+    told = [text for text in shown if text.startswith(("(b)", "(c)"))]
+    assert (
+        len(told) == 4 and any("box → cone" in text for text in told) and any(text.startswith("(b)") for text in told)
+    )
+    assert any(text.startswith("answer: ") for text in shown) and any("WithRelation" in text for text in shown)
+
+
+@pytest.mark.parametrize("name", ["figure2", "figure3"])
+def test_nothing_leaves_the_page(world, name):
+    figure, _ = drawn(name, world.inputs)
+    width, height = figure.get_size_inches()
+    all_of_it = figure.get_tightbbox()
+    assert all_of_it.x0 >= 0 and all_of_it.x1 <= width
+    assert all_of_it.y0 >= 0 and all_of_it.y1 <= height
+    plt.close(figure)
+
+
+MAN = make("man", "standing", (Edge("uncorking", make("wine bottle"), (Modifier("with", "corkscrew"),)),))
+TREES = [make("man"), make("man", "standing"), make("man", None, (Edge("on", make("bed", "red")),)), MAN]
+
+
+def test_figure_3_draws_the_papers_subgraph_with_all_its_nodes():
+    nodes = [(node.kind, node.name) for node in drawing.walk(drawing.layout(MAN))]
+    assert nodes == [
+        *[("ROOT", ""), ("object", "man"), ("attribute", "standing"), ("relation", "uncorking")],
+        *[("object", "wine bottle"), ("rel-mod", "with"), ("object", "corkscrew")],
+    ]
+    assert min(TREES, key=lambda g: subgraph.rank(g.json())) == MAN
+    assert min(TREES[:3], key=lambda g: subgraph.rank(g.json())) == TREES[2]
+
+
+@given(subgraphs())
+def test_nodes_of_a_drawing_stay_apart_and_inside_it(g):
+    root = drawing.layout(g)
+    nodes = list(drawing.walk(root))
+    assert len(nodes) == g.size + g.n_attributes + 1
+    left, right, top, bottom = drawing.extent(root)
+    for node in nodes:
+        assert left < node.x - drawing.RADIUS and node.x + drawing.RADIUS < right
+        assert top < node.y - drawing.RADIUS - drawing.NAME + 0.01 and node.y + drawing.RADIUS < bottom
+    for one, other in combinations(nodes, 2):
+        apart = abs(one.x - other.x) > 2 * drawing.RADIUS or abs(one.y - other.y) > 2 * drawing.RADIUS + drawing.NAME
+        assert apart, (one, other)
+
+
+def test_the_objects_that_a_subgraph_is_bound_to_are_boxed():
+    things = {
+        "1": Object("1", "man", {"standing": None}, (0, 0, 9, 9)),
+        "2": Object("2", "wine bottle"),
+        "3": Object("3", "corkscrew"),
+        "4": Object("4", "man", {"standing": None}),
+    }
+    held = SceneGraph("w:1", things, (Relation("uncorking", "1", "2", (("with", "3"),)), Relation("near", "4", "2")))
+    assert drawing.bound(held, MAN) == {"1", "2", "3"}
+    assert drawing.bound(held, make("man", "standing")) in ({"1"}, {"4"})
+    assert drawing.bound(held, make("man", "sitting")) == frozenset()

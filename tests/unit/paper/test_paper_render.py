@@ -111,3 +111,39 @@ def test_saving_gives_three_equal_files_each_time(tmp_path):
     first = {path.name: path.read_bytes() for path in save(made, tmp_path / "t")}
     assert sorted(first) == ["t.csv", "t.html", "t.tex"]
     assert first == {path.name: path.read_bytes() for path in save(made, tmp_path / "t")}
+
+
+def words(stacked: bool) -> Table:
+    cell = Cell("Is the cat <red>?", paper="Is the dog a & b?", form="text", marks=((3, 10), (11, 16)))
+    return Table("Title", "a citation", "Template", ("Example",), (Row("X", (cell,)),), stacked=stacked)
+
+
+def test_marked_parts_of_a_text_are_underlined():
+    page = to_html(words(stacked=False))
+    assert "Is <u>the cat</u> <u>&lt;red&gt;</u>?</td>" in page
+    assert (
+        r"Is \uline{the cat} \uline{\textless{}red\textgreater{}}?\newline \textcolor{gray}{Is the dog a \& b?}"
+        in to_latex(words(stacked=False))
+    )
+
+
+@given(st.text(), st.lists(st.integers(0, 40)))
+def test_the_pieces_of_a_text_are_the_text(text, places):
+    places = sorted(place for place in places if place <= len(text))
+    marks = tuple(zip(places[::2], places[1::2], strict=False))
+    cell = Cell(text, form="text", marks=marks)
+    assert "".join(piece for piece, _ in cell.pieces) == text
+    assert "".join(piece for piece, marked in cell.pieces if marked) == "".join(text[a:b] for a, b in marks)
+
+
+def test_the_papers_words_stand_beside_or_below_ours():
+    beside, below = (Text(to_html(words(stacked))) for stacked in (False, True))
+    assert (beside.tags.count("td"), below.tags.count("td")) == (2, 1)
+    for page in (beside, below):
+        assert "".join(page.words).index("Is the cat") < "".join(page.words).index("Is the dog a & b?")
+        assert "Grey: the paper's own words." in page.words
+
+
+def test_words_are_written_to_csv_as_they_are():
+    (row,) = csv.DictReader(io.StringIO(to_csv(words(stacked=True))))
+    assert row == {"Template": "X", "Example": "Is the cat <red>?", "Example (paper)": "Is the dog a & b?"}

@@ -1,20 +1,23 @@
 """Each of the paper's tables from our tables."""
 
 import csv
+import html
 import re
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from compvqa.errors import InputError
-from compvqa.evaluation.scores import SCORES
+from compvqa.graphs.subgraph import Edge, make
 from compvqa.paper import tables
 from compvqa.paper.reference import load
-from compvqa.questions.tables import DROPPED, QUESTIONS
-from compvqa.tables import write
+from compvqa.programs.operators import OPERATORS, Row, from_json, listing, to_json, walk
+from compvqa.questions.covr import references
 from fixtures.paper_inputs import NASTY, PARTS, SEEDS
+from fixtures.table10 import ROWS
 
 FOLDER = Path(__file__).resolve().parents[3] / "config" / "paper"
 TABLES = sorted(path.stem for path in FOLDER.glob("*.yaml") if load(path).kind == "table")
@@ -25,21 +28,6 @@ def rows_of(name: str, inputs: dict, out: Path) -> dict[str, dict[str, str]]:
     tables.make(FOLDER / f"{name}.yaml", inputs, out / name)
     with (out / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return {next(iter(row.values())): row for row in csv.DictReader(file)}
-
-
-@pytest.fixture
-def nothing(world, tmp_path) -> dict:
-    """The inputs of a testbed that made no question, and so trained nothing."""
-    fields = pq.read_schema(world.dataset)
-    pq.write_table(fields.empty_table(), tmp_path / "dataset.parquet")
-    write(tmp_path / "questions.parquet", QUESTIONS, [])
-    write(tmp_path / "dropped.parquet", DROPPED, [])
-    write(tmp_path / "scores.parquet", SCORES, [])
-    empty = {name: [tmp_path / f"{name}.parquet"] for name in ("dataset", "questions", "dropped", "scores")}
-    for name in ("statistics", "validity"):
-        pq.write_table(pq.read_schema(world.inputs[name][0]).empty_table(), tmp_path / f"{name}.parquet")
-        empty[name] = [tmp_path / f"{name}.parquet"]
-    return {**world.inputs, **empty, "splits": [], "histories": []}
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -65,6 +53,101 @@ def test_table_3_counts_what_is_there(world, tmp_path):
     assert rows["# total questions"]["Train (paper)"] == "248.1k"
     assert rows["avg. # images per question"]["Train (paper)"] == "4.4"
     assert all(row["Train"] for row in rows.values())
+
+
+def test_table_3_has_the_programs_of_all_parts_beside_the_papers_640(world, tmp_path):
+    row = rows_of("table3", world.inputs, tmp_path)["# unique anonymized programs"]
+    assert row["All (paper)"] == "640" and row["All"] == "4"  # a program a template
+
+
+def test_table_1_has_an_example_of_each_template_that_was_asked(world, tmp_path):
+    rows = rows_of("table1", world.inputs, tmp_path)
+    assert list(rows)[:3] == ["VERIFYATTR", "CHOOSEATTR", "QUERYATTR"] and len(rows) == 15
+    texts = {row["text"]: row["template"] for row in pq.read_table(world.dataset).to_pylist()}
+    asked = {name: row["Example"] for name, row in rows.items() if row["Example"]}
+    assert {name: texts[text] for name, text in asked.items()} == {name: name for name in set(texts.values())}
+    assert rows["CHOOSEREL"]["Example (paper)"] == "Is the sitting man holding a hat or wearing it?"
+
+
+def test_table_2_says_what_a_templates_file_asks_for(world, tmp_path):
+    rows = rows_of("table2", world.inputs, tmp_path)
+    wanted = rows["VERIFYATTR"]["Preconditions"].splitlines()
+    assert "(1) the subgraph has a relation" in wanted and "(2) the root has an attribute" in wanted
+    assert "(3) distractors differ in the root's attribute" in wanted
+    assert "(4) preferred: those that differ in the root's attribute and in one more node" in wanted
+    assert "(5) each reference is to one object in all images" in wanted
+    assert "distractors differ in the object at a leaf and in one more node" in rows["CHOOSEOBJECT"]["Preconditions"]
+    assert "than are annotated (objects)" in rows["COUNT"]["Preconditions"]
+    assert "color of building, tree, sign … (8 more)" in rows["QUERYATTR"]["Preconditions"]
+    assert rows["VERIFYCOUNT"]["Text"].splitlines()[0] == "There {is} {quantity} {ref:{form}}"
+    assert rows["VERIFYATTR"]["Example output (paper)"] == "Is the sink that is below a towel, white?"
+
+
+def test_table_2_has_the_subgraph_and_a_distractor_of_its_example(world, tmp_path):
+    rows = rows_of("table2", world.inputs, tmp_path)
+    questions = {row["text"]: row for row in pq.read_table(world.dataset).to_pylist()}
+    shown = rows["COUNT"]["Example subgraphs"].splitlines()
+    _, color, noun = re.match(r"(.*): what of the (\w+) (.+) near a box", rows["COUNT"]["Example output"]).groups()
+    assert rows["COUNT"]["Example output"] in questions
+    assert shown[0] == f"g: a {color} {noun} that is near a box"
+    assert shown[1] in (
+        f"distractor (box → cone): a {color} {noun} that is near a cone",
+        f"distractor ({noun} → star, {color} → red): a red star that is near a box",
+    )
+
+
+def test_table_5_counts_the_questions_of_each_property(world, tmp_path):
+    rows = rows_of("table5", world.inputs, tmp_path)
+    questions = pq.read_table(world.dataset).to_pylist()
+    counts = Counter(row["template"] for row in questions)
+    assert int(rows["HAS-QUANT"]["Questions"]) == int(rows["HAS-QUANT-ALL"]["Questions"]) == counts["VERIFYQUANT"]
+    assert int(rows["HAS-QUANT-COMPSCOPE"]["Questions"]) == counts["VERIFYQUANT"]
+    assert int(rows["HAS-COUNT"]["Questions"]) == counts["COUNT"] + counts["VERIFYCOUNT"]
+    assert int(rows["ANS-NUM"]["Questions"]) == sum(row["answer"].isdecimal() for row in questions)
+    assert rows["HAS-GROUPBY"]["Questions"] == "0" and rows["HAS-GROUPBY"]["Example"] == ""
+    assert rows["LEXICAL-box"]["Questions"] == str(len(questions))  # all have it and "near"
+    texts = {row["text"] for row in questions if row["template"] == "VERIFYQUANT"}
+    assert rows["HAS-QUANT"]["Example"] in texts
+    assert rows["RM/V/C"]["True of a question if … (paper)"].startswith("True if g’s structure")
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_table_10_runs_an_example_beside_or_above_the_papers_program(world, tmp_path, alike):
+    """The world has no question of its template; told so, the table takes a program for that of the paper."""
+    inputs = world.inputs
+    if alike:
+        fields = pq.read_schema(world.dataset)
+        (row, *_) = pq.read_table(world.dataset).to_pylist()
+        book = make("book", None, (Edge("on", make("table", "wood")),))
+        ends = [Row("GroupByImages", (), (3,)), Row("KeepIfValuesCountEq", (2,), (4,)), Row("Count", (), (5,))]
+        row |= {"template": "COUNTGROUPBY", "program": to_json([*references.rows(book), *ends]), "answer": "0"}
+        pq.write_table(pa.Table.from_pylist([row], schema=fields), tmp_path / "alike.parquet")
+        inputs = inputs | {"dataset": [tmp_path / "alike.parquet"]}
+    tables.make(FOLDER / "table10.yaml", inputs, tmp_path / "table10")
+    with (tmp_path / "table10.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    papers = [(row["Index"], row["Operator (paper)"], row["Arguments (paper)"]) for row in rows]
+    assert [row for row in papers if row[1]] == ROWS
+    ours = [(row["Index"], row["Operator"], row["Arguments"]) for row in rows if row["Operator"]]
+    assert (papers == ours) == alike and (len(rows) == len(ROWS)) == alike
+    (text,) = re.findall(r"Our question \(\w+\): “(.*?)” Its answer", (tmp_path / "table10.html").read_text())
+    asked = [row for row in pq.read_table(inputs["dataset"][0]).to_pylist() if row["text"] == html.unescape(text)]
+    assert ours == list(listing(from_json(asked[0]["program"])))
+
+
+def test_table_11_lists_all_operators_the_papers_first(world, tmp_path):
+    rows = rows_of("table11", world.inputs, tmp_path)
+    assert set(rows) == set(OPERATORS) and next(iter(rows)) == "All"
+    programs = [from_json(text) for text in pq.read_table(world.dataset)["program"].to_pylist()]
+    counts = Counter(name for program in programs for name in {row.operation for row in walk(program)})
+    assert {name: int(row["Questions"]) for name, row in rows.items()} == {name: counts[name] for name in OPERATORS}
+    assert (
+        rows["WithRelation"]["Input"] == "(1) objects (2) objects (3) relation, and objects for each relation modifier"
+    )
+    assert rows["WithRelation"]["Input (paper)"] == "(1) objects1, (2) objects2 (3) relation"
+    assert rows["geq"]["Input"] == "(1) number (2) number (or a size)" and rows["Scene"]["Input"] == "nothing"
+    page = (tmp_path / "table11.html").read_text()
+    assert "Only in the paper&#39;s table: none." in page and "Not in the paper&#39;s table: Scene," in page
 
 
 def test_table_6_shows_means_and_deviations_over_seeds(world, tmp_path):

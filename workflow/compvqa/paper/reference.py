@@ -12,7 +12,7 @@ from compvqa.paper.data import plain, read_yaml
 from compvqa.settings import Settings
 
 Number = int | float
-Printed = Number | tuple[Number, Number] | None
+Printed = Number | tuple[Number, Number] | str | None
 
 
 class Fact(Settings):
@@ -28,8 +28,8 @@ class Fact(Settings):
 class Reference(Settings):
     """One table or figure: its title, what makes ours, and the paper's own numbers.
 
-    ``rows`` hold a value for each of ``columns``: a number, a pair (mean, deviation), or null where the paper
-    prints a dash. Accuracies are in percent, generalization scores as fractions.
+    ``rows`` hold a value for each of ``columns``: a number, a pair (mean, deviation), words, or null where the
+    paper prints a dash or nothing. Accuracies are in percent, generalization scores as fractions.
     """
 
     title: str = Field(description="the title above it")

@@ -6,6 +6,7 @@ import csv
 import io
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -16,27 +17,40 @@ from compvqa.tables import replacing
 DASH = "–"
 _TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
 _TEX |= {"∪": r"$\cup$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''", "≥": r"$\geq$", "≤": r"$\leq$"}
+_TEX |= {"◆": r"$\diamond$", "→": r"$\to$", "…": r"\ldots{}", "<": r"\textless{}", ">": r"\textgreater{}"}
+_TEX |= {"∈": r"$\in$", "|": r"\textbar{}", "\n": r"\newline "}
+_TEXTWIDTH = 0.7  # of the page's width, shared by the columns that hold words
+Piece = tuple[str, bool]
 
 
 @dataclass(frozen=True)
 class Cell:
     """One value: ours (mean, and deviation over ``n`` seeds), the paper's, and how it is written.
 
-    ``form``: ``percent`` (50.8), ``score`` (0.18), ``count`` (1,234), ``mean`` (4.4), ``none`` (stays blank).
-    ``low`` marks a model below the text-only baseline.
+    ``form``: ``percent`` (50.8), ``score`` (0.18), ``count`` (1,234), ``mean`` (4.4), ``text`` (words, in lines),
+    ``none`` (stays blank). ``low`` marks a model below the text-only baseline, ``marks`` the parts of a text (start,
+    end) that are underlined.
     """
 
-    value: float | None = None
+    value: float | str | None = None
     deviation: float | None = None
     paper: Printed = None
     form: str = "percent"
     low: bool = False
+    marks: tuple[tuple[int, int], ...] = ()
 
     @property
     def ours(self) -> str:
         if self.value is None:
             return "" if self.form == "none" else DASH
-        return written(self.value, self.form)
+        return self.value if isinstance(self.value, str) else written(self.value, self.form)
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Our value in pieces, each with whether it is underlined."""
+        cuts = [0, *(place for mark in self.marks for place in mark), len(self.ours)]
+        pieces = [(self.ours[start:end], number % 2 == 1) for number, (start, end) in enumerate(pairwise(cuts))]
+        return tuple(piece for piece in pieces if piece[0])
 
     @property
     def spread(self) -> str:
@@ -49,7 +63,7 @@ class Cell:
             return ""
         if isinstance(self.paper, tuple):
             return " ± ".join(written(part, self.form, short=True) for part in self.paper)
-        return written(self.paper, self.form, short=True)
+        return self.paper if isinstance(self.paper, str) else written(self.paper, self.form, short=True)
 
     @property
     def bar(self) -> float:
@@ -80,6 +94,11 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    stacked: bool = False  # the paper's words stand below ours, not beside
+
+    def texts(self) -> tuple[bool, ...]:
+        """For each column whether it holds words."""
+        return tuple(any(row.cells[i].form == "text" for row in self.rows) for i in range(len(self.columns)))
 
     def sides(self) -> tuple[bool, ...]:
         """For each column whether any of its cells has a value of the paper."""
@@ -117,13 +136,16 @@ def to_csv(table: Table) -> str:
     return out.getvalue()
 
 
-def _plain(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}" if abs(value) < 1e6 else f"{value:.0f}"
+def _plain(value: float | str | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.0f}"
 
 
 def to_latex(table: Table) -> str:
-    """A booktabs table; the paper's values in gray (needs the packages booktabs and xcolor)."""
-    lines = [r"\begin{tabular}{l" + "r" * len(table.columns) + "}", r"\toprule"]
+    """A booktabs table; the paper's values in gray (needs the packages booktabs, xcolor and, for marks, ulem)."""
+    width = f"p{{{_TEXTWIDTH / max(sum(table.texts()), 1):.2f}\\textwidth}}"
+    lines = [r"\begin{tabular}{l" + "".join(width if text else "r" for text in table.texts()) + "}", r"\toprule"]
     lines += [" & ".join(map(tex, [table.head, *table.columns])) + r" \\", r"\midrule"]
     for row in table.rows:
         lines += [r"\midrule"] * row.rule_above
@@ -134,11 +156,13 @@ def to_latex(table: Table) -> str:
 
 
 def _tex_cell(cell: Cell, row: Row, number: int) -> str:
-    ours = tex(" ".join(filter(None, [cell.ours, cell.spread])))
+    ours = "".join(rf"\uline{{{tex(text)}}}" if marked else tex(text) for text, marked in cell.pieces)
+    ours = " ".join(filter(None, [ours, tex(cell.spread)]))
     ours = rf"\textcolor{{red}}{{{ours}}}" if cell.low else ours
     if row.note and number >= row.note_from:
         ours = rf"\textit{{{tex(row.note)}}}" if number == row.note_from else ""
-    return " ".join(filter(None, [ours, rf"\textcolor{{gray}}{{{tex(cell.papers)}}}" if cell.papers else ""]))
+    papers = rf"\textcolor{{gray}}{{{tex(cell.papers)}}}" if cell.papers else ""
+    return (_TEX["\n"] if cell.form == "text" else " ").join(filter(None, [ours, papers]))
 
 
 def tex(text: str) -> str:

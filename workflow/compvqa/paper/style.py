@@ -95,6 +95,10 @@ def thousands(ax: Axes, axis: str = "y") -> None:
 
 
 def shortened(text: str, most: int = 22) -> str:
-    """``text`` as a label of at most ``most`` characters, with no part of it read as mathematics."""
-    text = text if len(text) <= most else text[: most - 1] + "…"
+    """``text`` as a label of at most ``most`` characters."""
+    return plain(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def plain(text: str) -> str:
+    """``text`` with no part of it read as mathematics."""
     return text.replace("$", r"\$")

@@ -50,7 +50,7 @@ class ProgramTypeError(ValueError):
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator's signature.
+    """An operator's signature, and in words what it gives.
 
     ``inputs`` lists, for each dependency, the types it may have. ``rest`` is the type of any number of
     further dependencies, each of which goes with one further argument of kind ``rest_argument``.
@@ -60,40 +60,48 @@ class Operator:
     inputs: tuple[tuple[str, ...], ...]
     arguments: tuple[str, ...]
     output: str
+    meaning: str
     rest: str | None = None
     rest_argument: str | None = None
 
 
+_KEEP = {"Eq": "exactly", "Gt": "more than", "Lt": "fewer than", "Geq": "at least", "Leq": "at most"}
+_COMPARE = {"gt": "greater than", "lt": "less than", "geq": "at least", "leq": "at most"}
+
+
 def _operators() -> Iterator[Operator]:
     objects, single, many = (OBJECTS,), (OBJECT,), (OBJECTS, IMAGES, GROUPS)
-    yield Operator("Scene", (), (), OBJECTS)
-    yield Operator("Find", (), (NOUN,), OBJECTS)
-    yield Operator("Filter", (objects,), (ATTRIBUTE,), OBJECTS)
-    for name in ("WithRelation", "WithRelationObject"):
-        yield Operator(name, (objects, objects), (RELATION,), OBJECTS, rest=OBJECTS, rest_argument=MODIFIER)
-    yield Operator("Unique", (objects,), (), OBJECT)
-    yield Operator("AssertUnique", (objects,), (), OBJECTS)
-    yield Operator("RelationBetween", (single, objects), (), RELATIONS, rest=OBJECTS, rest_argument=MODIFIER)
-    yield Operator("UniqueImages", (objects,), (), IMAGES)
-    yield Operator("GroupByImages", (objects,), (), GROUPS)
-    for name in ("Eq", "Gt", "Lt", "Geq", "Leq"):
-        yield Operator(f"KeepIfValuesCount{name}", ((GROUPS,),), (SIZE,), GROUPS)
-    yield Operator("Count", (many,), (), NUMBER)
-    yield Operator("Exists", (many,), (), TRUTH)
-    for name in ("And", "Or"):
-        yield Operator(name, ((TRUTH,), (TRUTH,)), (), TRUTH)
-    for name in ("gt", "lt", "geq", "leq"):
-        yield Operator(name, ((NUMBER,), (NUMBER,)), (), TRUTH)
-    yield Operator("eq", ((NUMBER, NAME), (NUMBER, NAME)), (), TRUTH)
-    for name in ("All", "Some", "None"):
-        yield Operator(name, (objects,), (PROGRAM,), TRUTH)
-    yield Operator("AllSame", (objects,), (GROUP,), TRUTH)
-    yield Operator("QueryName", (single,), (), NAME)
-    yield Operator("QueryAttribute", (single,), (GROUP,), NAME)
-    yield Operator("VerifyAttribute", (single,), (ATTRIBUTE,), TRUTH)
-    yield Operator("ChooseName", (single,), (NOUN, NOUN), NAME)
-    yield Operator("ChooseAttribute", (single,), (ATTRIBUTE, ATTRIBUTE), NAME)
-    yield Operator("ChooseRelation", ((RELATIONS,),), (RELATION, RELATION), NAME)
+    yield Operator("Scene", (), (), OBJECTS, "every object of all scenes; in a sub-program the one under test")
+    yield Operator("Find", (), (NOUN,), OBJECTS, "the objects that have this name")
+    yield Operator("Filter", (objects,), (ATTRIBUTE,), OBJECTS, "those objects that have the attribute")
+    for name, whose in (("WithRelation", "first"), ("WithRelationObject", "second")):
+        meaning = f"the {whose} objects of pairs in one scene that stand in the relation, with all its modifiers"
+        yield Operator(name, (objects, objects), (RELATION,), OBJECTS, meaning, rest=OBJECTS, rest_argument=MODIFIER)
+    yield Operator("Unique", (objects,), (), OBJECT, "the one object; no answer if there are none or several")
+    yield Operator("AssertUnique", (objects,), (), OBJECTS, "the objects as they are; no answer if they are not one")
+    meaning = "the relations from the object to the others, with all these modifiers"
+    yield Operator("RelationBetween", (single, objects), (), RELATIONS, meaning, rest=OBJECTS, rest_argument=MODIFIER)
+    yield Operator("UniqueImages", (objects,), (), IMAGES, "the images that hold any of the objects, each once")
+    yield Operator("GroupByImages", (objects,), (), GROUPS, "the objects in one group for each image that holds any")
+    for name, size in _KEEP.items():
+        meaning = f"the groups of {size} so many objects"
+        yield Operator(f"KeepIfValuesCount{name}", ((GROUPS,),), (SIZE,), GROUPS, meaning)
+    yield Operator("Count", (many,), (), NUMBER, "how many objects, images or groups there are")
+    yield Operator("Exists", (many,), (), TRUTH, "whether there is at least one object, image or group")
+    for name, how in (("And", "both are"), ("Or", "one or both are")):
+        yield Operator(name, ((TRUTH,), (TRUTH,)), (), TRUTH, f"whether {how} true")
+    for name, how in _COMPARE.items():
+        yield Operator(name, ((NUMBER,), (NUMBER,)), (), TRUTH, f"whether the first number is {how} the second")
+    yield Operator("eq", ((NUMBER, NAME), (NUMBER, NAME)), (), TRUTH, "whether two numbers, or two names, are the same")
+    for name, how in (("All", "every"), ("Some", "any"), ("None", "none")):
+        yield Operator(name, (objects,), (PROGRAM,), TRUTH, f"whether the sub-program is true of {how} of the objects")
+    yield Operator("AllSame", (objects,), (GROUP,), TRUTH, "whether all objects have the same attribute of the group")
+    yield Operator("QueryName", (single,), (), NAME, "what the object is called")
+    yield Operator("QueryAttribute", (single,), (GROUP,), NAME, "the object's attribute of the group")
+    yield Operator("VerifyAttribute", (single,), (ATTRIBUTE,), TRUTH, "whether the object has the attribute")
+    yield Operator("ChooseName", (single,), (NOUN, NOUN), NAME, "which of two names the object has")
+    yield Operator("ChooseAttribute", (single,), (ATTRIBUTE, ATTRIBUTE), NAME, "which of two attributes the object has")
+    yield Operator("ChooseRelation", ((RELATIONS,),), (RELATION, RELATION), NAME, "which of two relations is there")
 
 
 OPERATORS = {operator.name: operator for operator in _operators()}

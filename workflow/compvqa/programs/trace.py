@@ -11,7 +11,14 @@ from compvqa.scenes.graph import SceneGraph
 
 
 def show_trace(program: Program, scenes: Sequence[SceneGraph], lexicon: Entailment | None = None) -> str:
-    """The program as ``operators.show`` prints it, with a last column for what each row gave on ``scenes``.
+    """The program as ``operators.show`` prints it, with a last column for what each row gave on ``scenes``."""
+    return table(("Index", "Operator", "Arguments", "Value"), traced(program, scenes, lexicon))
+
+
+def traced(
+    program: Program, scenes: Sequence[SceneGraph], lexicon: Entailment | None = None
+) -> list[tuple[str, str, str, str]]:
+    """Index, operator, arguments and value of each row in print.
 
     Objects are printed by scene with name and id: ``w:1: dog 3, dog 7; w:2: dog 1``. A row without an answer
     says why and is the last with a value; the rows of a sub-program, run once an object, have none.
@@ -23,9 +30,7 @@ def show_trace(program: Program, scenes: Sequence[SceneGraph], lexicon: Entailme
     except ProgramError as error:
         printed = [*(show_value(value, scenes) for value in values), f"no answer: {error.reason}"]
     by_index = {str(number): text for number, text in enumerate(printed, 1)}
-    return table(
-        ("Index", "Operator", "Arguments", "Value"), [(*line, by_index.get(line[0], "")) for line in listing(program)]
-    )
+    return [(*line, by_index.get(line[0], "")) for line in listing(program)]
 
 
 def show_value(value: Any, scenes: Sequence[SceneGraph]) -> str:

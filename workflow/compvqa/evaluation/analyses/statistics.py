@@ -8,7 +8,8 @@ With an empty ``item``:
 * ``two_answers``: the share of questions whose text has another answer too.
 
 With an item: ``answer`` (the 30 most frequent but true and false, Figure 4), ``images_per_question`` (Figure
-5) and ``occurrences_<operator>`` (how many questions have so many of it, Figure 6).
+5), ``occurrences_<operator>`` (how many questions have so many of it, Figure 6) and ``operator`` (how many questions
+have it, Table 11).
 """
 
 from __future__ import annotations
@@ -34,27 +35,28 @@ STATISTICS = Schema(
 COLUMNS = ["part", "text", "answer", "program", "scene_ids"]
 OPERATORS = ("Find", "Filter", "WithRelation")
 TOP_ANSWERS = 30
-PARTS = {"train": ("train",), "dev": ("dev", "dev+test"), "test": ("test", "dev+test")}
+PARTS = {"train": ("train", "all"), "dev": ("dev", "dev+test", "all"), "test": ("test", "dev+test", "all")}
 _BATCH = 16_384
 
 
 def statistics(dataset: Path, out: Path) -> dict[str, int]:
-    """Write the statistics of the balanced data set for train, dev, test and dev+test."""
-    tallies = {part: Tally() for part in ("train", "dev", "test", "dev+test")}
+    """Write the statistics of the balanced data set for train, dev, test, dev+test and all."""
+    tallies = {part: Tally() for part in ("train", "dev", "test", "dev+test", "all")}
     with pq.ParquetFile(dataset) as file:
         batches = file.iter_batches(_BATCH, columns=COLUMNS)
         for batch in track(batches, "statistics", -(-file.metadata.num_rows // _BATCH), "batch"):
             for part, *question in zip(*(batch[column].to_pylist() for column in COLUMNS), strict=True):
-                text, answer, program, scene_ids = question
+                text, answer, program_json, scene_ids = question
+                program = from_json(program_json)
                 for name in PARTS[part]:
-                    tallies[name].add(text, answer, from_json(program), scene_ids)
+                    tallies[name].add(text, answer, program, scene_ids)
     rows = [
         {"stat": stat, "part": part, "item": item, "value": float(value)}
         for part, tally in tallies.items()
         for stat, item, value in tally.rows()
     ]
     tables.write(out, STATISTICS, rows)
-    return {"in": tallies["train"].questions + tallies["dev+test"].questions, "out": len(rows)}
+    return {"in": tallies["all"].questions, "out": len(rows)}
 
 
 def kind(answer: str, program: Program) -> str:
@@ -79,6 +81,7 @@ class Tally:
     programs: set[str] = field(default_factory=set)
     kinds: Counter = field(default_factory=Counter)
     occurrences: dict[str, Counter] = field(default_factory=lambda: {name: Counter() for name in OPERATORS})
+    operators: Counter = field(default_factory=Counter)  # operator -> questions that have it
 
     def add(self, text: str, answer: str, program: Program, scene_ids: list[str]) -> None:
         """Count one question."""
@@ -91,6 +94,7 @@ class Tally:
         self.programs.add(anonymize(program))
         self.kinds[kind(answer, program)] += 1
         used = Counter(row.operation for row in walk(program))
+        self.operators.update(used.keys())
         for name in OPERATORS:
             self.occurrences[name][used[name]] += 1
 
@@ -116,3 +120,5 @@ class Tally:
         for name, counts in self.occurrences.items():
             for k, count in counts.items():
                 yield f"occurrences_{name}", str(k), count
+        for name, count in self.operators.items():
+            yield "operator", name, count

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compvqa.programs.operators import Program, from_json
+from compvqa.programs.trace import traced
+from compvqa.scenes.graph import SceneGraph
+
+LONG = 240  # characters of a value that are shown
 
 
 @dataclass(frozen=True)
 class Line:
     """One row: its index (1-based; ``3.2`` in a sub-program), how deep it stands, and its parts as text.
 
-    ``arguments`` are pairs (text, kind); kinds are ``row`` (the output of that row), ``word``, ``number``.
+    ``arguments`` are pairs (text, kind); kinds are ``row`` (the output of that row), ``word``, ``number``. ``value`` is
+    what it gave, where the program was run.
     """
 
     index: str
     level: int
     operator: str
     arguments: tuple[tuple[str, str], ...]
+    value: str = ""
 
 
 def lines(program: str) -> tuple[Line, ...]:
     """The rows of a program in JSON; a sub-program's rows follow the row that holds it."""
-    return tuple(_lines(from_json(program), "", 0))
+    return tuple(_lines(from_json(program), "", 0, {}))
 
 
-def _lines(program: Program, prefix: str, level: int) -> Iterator[Line]:
+def run(program: str, scenes: Sequence[SceneGraph]) -> tuple[Line, ...]:
+    """The same with the value that each row gave on ``scenes``, long ones cut."""
+    rows = from_json(program)
+    values = {index: text if len(text) <= LONG else f"{text[:LONG]} …" for index, _, _, text in traced(rows, scenes)}
+    return tuple(_lines(rows, "", 0, values))
+
+
+def _lines(program: Program, prefix: str, level: int, values: Mapping[str, str]) -> Iterator[Line]:
     for number, row in enumerate(program, start=1):
         index = f"{prefix}{number}"
         inner = [argument for argument in row.arguments if isinstance(argument, tuple)]
@@ -37,6 +50,6 @@ def _lines(program: Program, prefix: str, level: int) -> Iterator[Line]:
             if not isinstance(argument, tuple)
         ]
         shown += [(f"{index}.{len(sub)}", "row") for sub in inner]
-        yield Line(index, level, row.operation, tuple(shown))
+        yield Line(index, level, row.operation, tuple(shown), values.get(index, ""))
         for sub in inner:
-            yield from _lines(sub, f"{index}.", level + 1)
+            yield from _lines(sub, f"{index}.", level + 1, values)

@@ -28,12 +28,13 @@ class ExplorerSettings(Settings):
 
 @dataclass(frozen=True)
 class Side:
-    """One image set of a question and its answer."""
+    """One image set of a question, its answer, and the program's rows with what each gave on these images."""
 
     question_id: str
     answer: str
     pictures: tuple[Picture, ...]
     start: str
+    run: tuple[programs.Line, ...]
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ def _card(group: Group, scenery: Scenery) -> Card:
     for question in group.questions:
         names = _names(question["program"])
         shown = tuple(scenery.picture(scene, names) for scene in question["scene_ids"])
-        sides.append(Side(question["question_id"], question["answer"], shown, question["start_scene"]))
+        run = programs.run(question["program"], list(scenery.store.graphs(question["scene_ids"])))
+        sides.append(Side(question["question_id"], question["answer"], shown, question["start_scene"], run))
         listings.setdefault(question["program"], programs.lines(question["program"]))
     first = group.questions[0]
     return Card(

@@ -173,9 +173,14 @@ def in_distractor(g: Subgraph, key: str, nodes: Sequence[int], names: Sequence[s
     The key says what differs at each node: ``1_relation_neg_attr_root`` a relation, then the root's attribute.
     A key such as ``no_mult`` has no nodes: such a scene holds ``g`` itself.
     """
+    return substitute(g, changes(key, nodes, names))
+
+
+def changes(key: str, nodes: Sequence[int], names: Sequence[str]) -> dict[tuple[int, bool], str]:
+    """What a distractor has in place of a subgraph's names, as :func:`substitute` takes it."""
     of_attribute = [ATTRIBUTE in part.split("_") for part in key.split("_neg_")]
-    changes = zip(nodes, of_attribute, names, strict=False)
-    return substitute(g, {(node, attribute): name for node, attribute, name in changes})
+    found = zip(nodes, of_attribute, names, strict=False)
+    return {(node, attribute): name for node, attribute, name in found}
 
 
 def substitute(g: Subgraph, names: Mapping[tuple[int, bool], str], root: int = 0) -> Subgraph:
