@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from measure import Cost, exponent, print_table, stage
+from measure import NOTHING, Cost, exponent, print_table, stage
 
 GQA_SHARE = 85 / 185
 STAGES = ("ingest", "scenes", "subgraphs", "overlap", "candidates", "presence", "related")
@@ -37,50 +38,67 @@ def main() -> None:
     options = parser.parse_args()
     costs: dict[int, dict[str, Cost]] = {}
     for size in sorted(options.scenes):
-        chain = Chain(options.folder / (f"dense-{size}" if options.dense else str(size)), size, options)
+        shards = [f"{number}-of-{options.shards}" for number in range(1, options.shards + 1)]
+        chain = simulated(size, options.folder, options.ontology, options.dense)
+        chain = replace(chain, shards=shards, candidate_settings=options.candidates)
+        chain.cost("lexicon")
         costs[size] = {name: chain.cost(name) for name in STAGES[: STAGES.index(options.until) + 1]}
     report(costs)
 
 
-class Chain:
-    """The stages on simulated scenes of one size, each with its files in a folder."""
+def simulated(size: int, folder: Path, ontology: Path, dense: bool = False) -> Chain:
+    """The stages on so many simulated scenes, in a folder of their own in ``folder``."""
+    folder = folder / (f"dense-{size}" if dense else str(size))
+    folder.mkdir(parents=True, exist_ok=True)
+    raw, gqa = folder / "raw", size if dense else round(size * GQA_SHARE)
+    if not (raw / "simulate.prov.json").exists():
+        profile = ["--dense"] if dense else []
+        numbers = ["--gqa", gqa, "--imsitu", size - gqa]
+        stage(["simulate", raw, "--ontology", ontology, *numbers, *profile], [], folder / "log.txt")
+    files = {"gqa": {part: f"{part}_sceneGraphs.json" for part in ("train", "val")}}
+    if gqa < size:
+        names = {"train": "train", "val": "dev", "space": "imsitu_space"}
+        parts = {part: f"imsitu/{name}.json" for part, name in names.items()}
+        files["imsitu"] = parts | {"templates": "imsitu/generation_templates.tab"}
+    sources = [
+        {"name": name, "reader": name, "files": {part: str(raw / path) for part, path in parts.items()}}
+        for name, parts in files.items()
+    ]
+    return Chain(folder, sources, ontology)
 
-    def __init__(self, folder: Path, size: int, options: argparse.Namespace):
-        self.folder, self.raw, self.log = folder, folder / "raw", folder / "log.txt"
-        self.shards = [f"{number}-of-{options.shards}" for number in range(1, options.shards + 1)]
-        self.candidate_settings = options.candidates
-        folder.mkdir(parents=True, exist_ok=True)
-        gqa = size if options.dense else round(size * GQA_SHARE)
-        if not (self.raw / "simulate.prov.json").exists():
-            profile = ["--dense"] if options.dense else []
-            numbers = ["--gqa", gqa, "--imsitu", size - gqa]
-            stage(["simulate", self.raw, "--ontology", options.ontology, *numbers, *profile], [], self.log)
-        self.lexicon = folder / "lexicon.json"
-        stage(["lexicon", self.lexicon, "--gqa", options.ontology], [], self.log)
-        self.sources = {"gqa": {part: f"{part}_sceneGraphs.json" for part in ("train", "val")}}
-        if gqa < size:
-            names = {"train": "train", "val": "dev", "space": "imsitu_space"}
-            parts = {part: f"imsitu/{name}.json" for part, name in names.items()}
-            self.sources["imsitu"] = parts | {"templates": "imsitu/generation_templates.tab"}
+
+@dataclass(frozen=True)
+class Chain:
+    """The stages on sources (each as in a config), all with their files in ``folder``."""
+
+    folder: Path
+    sources: Sequence[dict]
+    ontology: Path
+    shards: Sequence[str] = ("1-of-1",)
+    candidate_settings: str = "{}"
 
     def cost(self, name: str) -> Cost:
         """Run a stage anew, all its parts one after the other."""
-        total = Cost(0, 0, 0)
+        total = NOTHING
         for arguments, outputs in getattr(self, name)():
             for path in outputs:
                 shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-            total += stage([name, *arguments], outputs, self.log)
+            total += stage([name, *arguments], outputs, self.folder / "log.txt")
         return total
 
+    def file(self, table: str) -> Path:
+        """The table of the first shard."""
+        return self._files(table, shard=self.shards[0])[table]
+
+    def lexicon(self) -> Iterator[tuple[list, list[Path]]]:
+        yield [self._lexicon, "--gqa", self.ontology], [self._lexicon]
+
     def ingest(self) -> Iterator[tuple[list, list[Path]]]:
-        for name, parts in self.sources.items():
-            files = {part: str(self.raw / file) for part, file in parts.items()}
-            config = json.dumps({"name": name, "reader": name, "files": files})
-            out = self.folder / "sources" / name
-            yield [out, "--lexicon", self.lexicon, "--config", config], [out]
+        for source, out in zip(self.sources, self._ingested, strict=True):
+            yield [out, "--lexicon", self._lexicon, "--config", json.dumps(source)], [out]
 
     def scenes(self) -> Iterator[tuple[list, list[Path]]]:
-        sources = [part for name in self.sources for part in ("--source", self.folder / "sources" / name)]
+        sources = [part for path in self._ingested for part in ("--source", path)]
         yield [self.folder / "scenes", *sources], [self.folder / "scenes"]
 
     def subgraphs(self) -> Iterator[tuple[list, list[Path]]]:
@@ -89,21 +107,13 @@ class Chain:
             yield [*self._scenes, "--shard", shard, *_options(outputs)], list(outputs.values())
 
     def overlap(self) -> Iterator[tuple[list, list[Path]]]:
-        yield [self._overlap, *self._scenes, "--lexicon", self.lexicon], [self._overlap]
+        yield [self._overlap, *self._scenes, "--lexicon", self._lexicon], [self._overlap]
 
     def candidates(self) -> Iterator[tuple[list, list[Path]]]:
-        given = [
-            *self._scenes,
-            "--graphs",
-            self.folder,
-            "--overlap",
-            self._overlap,
-            "--config",
-            self.candidate_settings,
-        ]
-        for shard in self.shards:
-            outputs = self._files("seeds", "candidates", shard=shard)
-            yield [*given, "--shard", shard, *_options(outputs)], list(outputs.values())
+        folders = {name: self.folder / name for name in ("seeds", "candidates")}
+        given = ["--graphs", self.folder, "--overlap", self._overlap, "--config", self.candidate_settings]
+        outputs = [path for shard in self.shards for path in self._files(*folders, shard=shard).values()]
+        yield [*self._scenes, *given, "--shards", len(self.shards), *_options(folders)], outputs
 
     def presence(self) -> Iterator[tuple[list, list[Path]]]:
         for shard in self.shards:
@@ -117,8 +127,16 @@ class Chain:
             yield _options(inputs | outputs), list(outputs.values())
 
     @property
+    def _ingested(self) -> list[Path]:
+        return [self.folder / "sources" / source["name"] for source in self.sources]
+
+    @property
     def _scenes(self) -> list:
         return ["--scenes", self.folder / "scenes"]
+
+    @property
+    def _lexicon(self) -> Path:
+        return self.folder / "lexicon.json"
 
     @property
     def _overlap(self) -> Path:

@@ -5,25 +5,34 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
 
+import psutil
+
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "workflow"))
 
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds (user and system), peak resident memory (MB) and bytes written."""
+    """CPU seconds (user and system), peak resident memory (MB), bytes written, and seconds on the clock."""
 
     cpu: float
     memory: float
     written: int
+    wall: float
 
     def __add__(self, other: Cost) -> Cost:
         """Both, one after the other."""
-        return Cost(self.cpu + other.cpu, max(self.memory, other.memory), self.written + other.written)
+        memory, written = max(self.memory, other.memory), self.written + other.written
+        return Cost(self.cpu + other.cpu, memory, written, self.wall + other.wall)
+
+
+NOTHING = Cost(0, 0, 0, 0)
 
 
 def stage(arguments: Sequence[object], outputs: Iterable[Path], log_file: Path) -> Cost:
@@ -33,6 +42,7 @@ def stage(arguments: Sequence[object], outputs: Iterable[Path], log_file: Path) 
     """
     environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow")}
     command = [sys.executable, "-m", "compvqa", *map(str, arguments)]
+    begin = time.monotonic()
     with log_file.open("a", encoding="utf-8") as out:
         process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
         _, status, usage = os.wait4(process.pid, 0)
@@ -41,7 +51,28 @@ def stage(arguments: Sequence[object], outputs: Iterable[Path], log_file: Path) 
         last = log_file.read_text(encoding="utf-8").splitlines()[-1:]
         sys.exit(f"{' '.join(command)} failed: {''.join(last)} (all of it is in {log_file})")
     written = sum(file.stat().st_size for path in outputs for file in ([path] if path.is_file() else path.rglob("*")))
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, written)
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, written, time.monotonic() - begin)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """CPU seconds of this process (all threads) and of those that it started and that run, and seconds on the clock."""
+
+    here: float
+    server: float
+    wall: float
+
+    @classmethod
+    def so_far(cls) -> Spent:
+        times = [child.cpu_times() for child in psutil.Process().children(recursive=True)]
+        return cls(time.process_time(), sum(item.user + item.system for item in times), time.monotonic())
+
+    def __sub__(self, earlier: Spent) -> Spent:
+        return Spent(self.here - earlier.here, self.server - earlier.server, self.wall - earlier.wall)
+
+    @property
+    def cpu(self) -> float:
+        return self.here + self.server
 
 
 def exponent(smaller: tuple[int, float], larger: tuple[int, float]) -> float:

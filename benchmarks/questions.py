@@ -15,9 +15,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from measure import ROOT, Cost, print_table, stage
+from measure import NOTHING, ROOT, Cost, print_table, stage
 
-sys.path.insert(0, str(ROOT / "workflow"))
 BATCH = 100_000  # rows written at a time
 
 
@@ -36,7 +35,15 @@ def main() -> None:
 
 def generation(folder: Path, out: Path) -> list[str]:
     """Generate the questions of all shards and put them together."""
-    total, log = Cost(0, 0, 0), folder / "log.txt"
+    cost, made = generate(folder)
+    gather = ["gather-questions", "--shards", folder, "--questions", out, "--dropped", folder / "dropped.parquet"]
+    stage(gather, [out], folder / "log.txt")
+    return row("questions", None, made, made, cost, "2,000 questions a CPU s")
+
+
+def generate(folder: Path) -> tuple[Cost, int]:
+    """Generate the questions of all shards of the tables in ``folder``; gives what it cost, and their number."""
+    total, log = NOTHING, folder / "log.txt"
     for related in sorted((folder / "related").glob("*.parquet")):
         inputs = {name: folder / name / related.name for name in ("seeds", "related", "presence")}
         outputs = {"questions": folder / "shards" / related.name, "dropped": folder / "dropped" / related.name}
@@ -44,10 +51,7 @@ def generation(folder: Path, out: Path) -> list[str]:
         paths["templates"] = ROOT / "config/templates/covr"
         arguments = [part for name, path in paths.items() for part in (f"--{name}", path)]
         total += stage(["questions", *arguments], list(outputs.values()), log)
-    made = rows_of(sorted((folder / "shards").glob("*.parquet")))
-    gather = ["gather-questions", "--shards", folder, "--questions", out, "--dropped", folder / "dropped.parquet"]
-    stage(gather, [out], log)
-    return row("questions", None, made, made, total, "2,000 questions a CPU s")
+    return total, rows_of(sorted((folder / "shards").glob("*.parquet")))
 
 
 def balancing(folder: Path, questions: Path, rows: int) -> list[str]:
