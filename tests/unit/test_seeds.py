@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compvqa.seeds import by_rank, generator, of_shard, shard_of, stable_hash
+from compvqa.graphs.store import StoreSettings, connect
+from compvqa.seeds import by_rank, generator, of_shard, shard_of, stable_hash, text_key
 
 parts = st.tuples(st.one_of(st.text(), st.integers(), st.booleans(), st.none()))
 
@@ -50,3 +51,11 @@ def test_shards_are_a_partition(items, shards):
 def test_generators_of_different_choices_differ():
     assert generator(1, "a").random() == generator(1, "a").random()
     assert len({generator(1, "a").random(), generator(1, "b").random(), generator(2, "a").random()}) == 3
+
+
+@given(texts=st.lists(st.text()))
+def test_duckdb_makes_the_keys_of_texts_that_python_makes(tmp_path_factory, texts):
+    with connect(tmp_path_factory.mktemp("store") / "x", StoreSettings()) as connection:
+        rows = connection.execute("select text_key(unnest(?::varchar[]))", [texts]).fetchall()
+    assert [row[0] for row in rows] == [text_key(text) for text in texts]
+    assert all(0 <= text_key(text) < 2**60 for text in texts)

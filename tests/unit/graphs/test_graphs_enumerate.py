@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
+from compvqa.graphs import shapes
 from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
 from compvqa.graphs.subgraph import Edge, Modifier, make, parse
 from compvqa.graphs.tables import OCCURRENCES, SUBGRAPHS
@@ -48,6 +49,7 @@ def test_finds_what_nested_loops_find(tmp_path_factory, graphs, full, no_boxes):
         graph = parse(row["tree"])
         sizes = graph.key, graph.size, graph.depth, graph.n_attributes
         assert sizes == (row["subgraph_key"], row["size"], row["depth"], row["n_attributes"])
+        assert (row["shape"], row["names"]) == shapes.spelled(graph)
         assert row["text"]
 
 

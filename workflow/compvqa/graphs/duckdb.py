@@ -9,7 +9,7 @@ so that memory is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.graphs import shapes
+from compvqa.graphs import places, shapes
 from compvqa.graphs import statements as sql
 from compvqa.graphs.backend import CandidateSettings, GraphFiles
 from compvqa.graphs.store import connect, create, number, sorted_reader, view
@@ -27,37 +27,6 @@ from compvqa.graphs.subgraph import Subgraph
 from compvqa.graphs.tables import CANDIDATES, OCCURRENCES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.progress import track
 from compvqa.scenes.tables import TABLES
-from compvqa.seeds import text_key
-
-_WHOLE_SCENE = ("pos", "no_mult", "mult")
-_SLOTS = pa.list_(pa.int8())  # of a shape, from 1
-_SHAPE = pa.schema([("id", pa.int16()), ("shape", pa.string()), ("salt", pa.int64()), ("leaf", pa.int8())])
-_KEY = pa.schema([("id", pa.int16()), ("key", pa.string()), ("node", pa.int16()), ("node2", pa.int16())])
-_OTHER_READING = pa.schema(
-    [
-        ("shape", pa.int16()),
-        ("reading", pa.int16()),
-        ("read_shape", pa.int16()),  # the shape when read so
-        ("salt", pa.int64()),  # that shape's
-        ("slots", _SLOTS),  # in the order in which they are read
-    ]
-)
-_PLACE = pa.schema(  # the slots with a name that can be replaced, and the number of the key for that
-    [("shape", pa.int16()), ("ids", pa.list_(pa.int16())), ("slots", _SLOTS), ("salts", pa.list_(pa.int64()))]
-)
-_PLACES2 = _PLACE.append(pa.field("slots2", _SLOTS))  # as above, of two names; ids are places2 of changes
-_CHANGE = pa.schema(
-    [
-        ("places2", pa.int16()),
-        ("key_id", pa.int16()),
-        ("slot2", pa.int8()),
-        ("without_salt", pa.int64()),  # of the shape of what must be absent
-        ("without", _SLOTS),
-        ("relations", _SLOTS),
-        ("leaves", _SLOTS),
-        ("seen", _SLOTS),
-    ]
-)
 
 
 def find_candidates(
@@ -177,84 +146,11 @@ def _load(connection: duckdb.DuckDBPyConnection, graph: GraphFiles, settings: Ca
     connection.execute("set variable unasked = ?::bigint[]", [unasked])
     for statement in (*sql.MACROS, sql.SCENE, sql.WORD):
         connection.execute(statement)
-    _load_shapes(connection)
-    for statement in (sql.PATTERN, sql.POSTING):
+    found = [row[0] for row in connection.execute(sql.SHAPES).fetchall()]
+    for name, rows in places.tables_of(found).items():
+        create(connection, name, rows)
+    for statement in (sql.KEY, sql.PATTERN, sql.POSTING):
         connection.execute(statement)
-
-
-def _load_shapes(connection: duckdb.DuckDBPyConnection) -> None:
-    """The shapes with their readings, the places of a name that can be replaced, and the changes of two, with a number
-    for every key."""
-    found = [row[0] for row in connection.execute("select distinct shape from subgraphs_file order by 1").fetchall()]
-    orders = {shape: shapes.readings(shape) for shape in found}
-    read = sorted({shape for order in orders.values() for shape, _ in order})
-    ids, salts = {shape: i for i, shape in enumerate(read)}, {shape: text_key(f"shape {shape}") for shape in read}
-    slots = {shape: shapes.slots(shape) for shape in read}
-    changes = [(shape, change) for shape in read for change in shapes.changes2(shape)]
-    nodes = {key: (None, None) for key in _WHOLE_SCENE}
-    nodes |= {slot.key: (slot.node, None) for row in slots.values() for slot in row if slot.key}
-    nodes |= {change.key: (change.first.node, change.second.node) for _, change in changes}
-    keys = {key: i for i, key in enumerate(sorted(nodes))}
-    places2 = {places: i for i, places in enumerate(sorted({(shape, *change.slots) for shape, change in changes}))}
-    rows = {
-        "shape": (_SHAPE, ([ids[shape], shape, salts[shape], _last_noun(slots[shape])] for shape in read)),
-        "other_reading": (
-            _OTHER_READING,
-            (
-                [ids[shape], i, ids[other], salts[other], _from_1(places)]
-                for shape, order in orders.items()
-                for i, (other, places) in enumerate(order)
-                if i
-            ),
-        ),
-        "place": (
-            _PLACE,
-            (
-                [ids[shape], *_columns([keys[slot.key], i, _salt(i, shape)] for i, slot in enumerate(row) if slot.key)]
-                for shape, row in slots.items()
-            ),
-        ),
-        "places2": (
-            _PLACES2,
-            (
-                [ids[shape], *_columns([places2[shape, *p], p[0], _salt(p, shape), p[1]] for p in sorted(of_shape))]
-                for shape in read
-                if (of_shape := {change.slots for change in shapes.changes2(shape)})
-            ),
-        ),
-        "change": (_CHANGE, ([places2[shape, *c.slots], keys[c.key], *_asked(c)] for shape, c in changes)),
-        "key_node": (_KEY, ([i, key, *nodes[key]] for key, i in keys.items())),
-    }
-    for name, (schema, values) in rows.items():
-        listed = [dict(zip(schema.names, row, strict=True)) for row in values]
-        create(connection, name, pa.Table.from_pylist(listed, schema))
-    connection.execute("create table key as select *, salt_of('key ' || key) as salt from key_node")
-
-
-def _last_noun(places: list[shapes.Slot]) -> int:
-    return 1 + max(i for i, slot in enumerate(places) if slot.kind == "noun")
-
-
-def _from_1(places: Iterable[int]) -> list[int]:
-    return [place + 1 for place in places]
-
-
-def _salt(places: object, shape: str) -> int:
-    """A number for all subgraphs of a shape with these places masked."""
-    return text_key(f"mask {places} {shape}")
-
-
-def _columns(rows: Iterable[list]) -> list[list]:
-    """Rows of an id, a place, a salt and perhaps a second place as columns, places from 1."""
-    ids, places, salts, *second = map(list, zip(*rows, strict=True))
-    return [ids, _from_1(places), salts, *map(_from_1, second)]
-
-
-def _asked(change: shapes.Change2) -> tuple:
-    """What a change of two nodes asks, as the columns of its table from ``slot2`` on."""
-    shape, places = change.without
-    lists = (places, change.relations, change.leaves, change.seen)
-    return change.slots[1] + 1, text_key(f"shape {shape}"), *map(_from_1, lists)
 
 
 def _load_overlap(connection: duckdb.DuckDBPyConnection, path: Path, exclusive: float) -> None:

@@ -31,6 +31,8 @@ from (
         select 'noun' as kind, name from objects_file union all select 'attribute', name from attributes_file
         union all select 'relation', name from relations_file union all select 'modifier', name from modifiers_file))
 """
+SHAPES = "select distinct shape from subgraphs_file order by 1"
+KEY = "create table key as select *, salt_of('key ' || key) as salt from key_node"
 PATTERN = """
 create table pattern as
 select p.subgraph_key as key, any_value(h.id) as shape, any_value(p.names) as names,
