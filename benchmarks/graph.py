@@ -104,7 +104,8 @@ class Chain:
     def subgraphs(self) -> Iterator[tuple[list, list[Path]]]:
         for shard in self.shards:
             outputs = self._files("subgraphs", "occurrences", shard=shard)
-            yield [*self._scenes, "--shard", shard, *_options(outputs)], list(outputs.values())
+            given = [*self._scenes, "--shard", shard, "--config", '{"texts": false}']  # as config/covr.yaml
+            yield [*given, *_options(outputs)], list(outputs.values())
 
     def overlap(self) -> Iterator[tuple[list, list[Path]]]:
         yield [self._overlap, *self._scenes, "--lexicon", self._lexicon], [self._overlap]
