@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pydantic import Field
 
 from compvqa import tables
 from compvqa.filters.images import PRESENCE
 from compvqa.graphs.simple import simple_subgraphs
-from compvqa.graphs.store import StoreSettings, connect, create, number, sorted_reader, view
+from compvqa.graphs.store import StoreSettings, connect, create, number, view
 from compvqa.graphs.subgraph import parse
 from compvqa.graphs.tables import CANDIDATES, RELATED, SEEDS
 from compvqa.progress import track
+from compvqa.query import rebatch
 
 
 class RelatedSettings(StoreSettings):
@@ -52,7 +56,7 @@ def relate(seeds: Path, candidates: Path, presence: Path, out: Path, settings: R
             connection.execute(statement)
         rows = number(connection, "select count(*) from candidates_file")
         picked = number(connection, "select count(*) from picked")
-        written = tables.write(out, RELATED, sorted_reader(connection, _RELATED))
+        written = tables.write(out, RELATED, _picked(connection, candidates))
         seen = number(connection, "select count(*) from failing")
         return {
             "in": rows,
@@ -74,12 +78,10 @@ def _load(
 ) -> None:
     """Views of the files, thresholds of the keys, and the simple subgraphs of every subgraph that has
     scores."""
-    for name, path, schema in (
-        ("seeds_file", seeds, SEEDS),
-        ("candidates_file", candidates, CANDIDATES),
-        ("presence_file", presence, PRESENCE),
-    ):
+    for name, path, schema in (("seeds_file", seeds, SEEDS), ("presence_file", presence, PRESENCE)):
         view(connection, name, [path], schema)
+    tables.check(candidates, CANDIDATES)
+    connection.read_parquet(str(candidates), file_row_number=True).create_view("candidates_file")
     connection.execute("set variable tried = ?", [settings.tried])
     connection.execute("set variable per_key = ?", [settings.per_key])
     keys = [row[0] for row in connection.execute("select distinct key from candidates_file order by 1").fetchall()]
@@ -94,32 +96,54 @@ def _load(
     create(connection, "simple", {name: pa.array(values, pa.int64()) for name, values in columns.items()})
 
 
+def _picked(connection: duckdb.DuckDBPyConnection, candidates: Path) -> pa.RecordBatchReader:
+    """The picked rows of the file of candidates, in its order, with their new ranks."""
+    table = connection.sql(_ROWS).to_arrow_table()
+    places, ranks = (table[name].to_numpy() for name in ("row", "rank"))
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        start = 0
+        with pq.ParquetFile(candidates) as file:
+            for batch in file.iter_batches(tables.ROW_GROUP, columns=RELATED.fields.names):
+                here = slice(*np.searchsorted(places, [start, start + batch.num_rows]))
+                chosen = batch.take(pa.array(places[here] - start))
+                start += batch.num_rows
+                at = RELATED.fields.get_field_index("rank")
+                yield chosen.set_column(at, RELATED.fields.field(at), pa.array(ranks[here], pa.int32()))
+
+    return pa.RecordBatchReader.from_batches(RELATED.fields, rebatch(batches(), RELATED.fields))
+
+
+# Rows are known by their numbers in the file, which is sorted: nothing wide is sorted again.
 _STATEMENTS = (
     """
 create table failing as
-select c.seed, c.key, c.scene_id
+select c.file_row_number as row, any_value(c.seed) as seed, any_value(c.key) as key
 from candidates_file c join threshold t on t.key = c.key and t.tau is not null
 join seeds_file s on s.seed = c.seed join simple m on m.subgraph_key = s.subgraph_key
 left join presence_file p on p.scene_id = c.scene_id and p.subgraph_key = m.part and not p.masked
 where c.rank < getvariable('tried')
-group by c.seed, c.key, c.scene_id having bool_and(coalesce(p.p > t.tau, false))
+group by c.file_row_number having bool_and(coalesce(p.p > t.tau, false))
 """,
     """
 create view passing as
-select c.* from candidates_file c anti join failing f using (seed, key, scene_id)
-where c.rank < getvariable('tried')
+select seed, key, rank, file_row_number as row
+from candidates_file anti join failing on failing.row = file_row_number where rank < getvariable('tried')
 """,
+    # ranks close up where one before has failed
     """
 create table picked as
-select * replace (row_number() over (partition by seed, key order by rank) - 1 as rank) from passing
-qualify row_number() over (partition by seed, key order by rank) <= getvariable('per_key')
+select row, seed, key, rank from passing anti join failing using (seed, key) where rank < getvariable('per_key')
+union all
+select row, seed, key, place - 1 as rank
+from (
+    select *, row_number() over (partition by seed, key order by rank) as place
+    from passing semi join failing using (seed, key))
+where place <= getvariable('per_key')
 """,
     """
 create table complete as
 select seed from picked group by seed having bool_or(key = 'pos') and bool_or(key not in ('pos', 'mult'))
 """,
 )
-_RELATED = """
-select seed, key, scene_id, rank, nodes, names from picked semi join complete using (seed)
-order by seed, key, scene_id
-"""
+_ROWS = "select row, rank from picked semi join complete using (seed) order by row"
