@@ -152,7 +152,7 @@ def _missing() -> tuple[ModuleType, ...]:
 
 def _read_yaml(path: str) -> dict[str, list[str]]:
     """The file at ``path``, without the copy that the released code would leave beside it."""
-    return yaml.load(Path(path).read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return yaml.safe_load(Path(path).read_bytes())
 
 
 def _as_released(graph: Subgraph, symbol: str):

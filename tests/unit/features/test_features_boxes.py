@@ -30,13 +30,20 @@ def test_overlap_counts_shared_pixels(left, right):
 
 @settings(max_examples=40, deadline=None)
 @given(boxes=BOXES, seed=st.integers(0, 99))
-def test_detected_boxes_lie_in_the_image_and_depend_on_seed_and_image_only(boxes, seed):
+def test_detected_boxes_lie_in_the_image_and_do_not_depend_on_what_was_detected_before(boxes, seed):
     found = detect("s:1", boxes, SIZE, DetectorSettings(), seed)
+    detect("s:2", boxes, SIZE, DetectorSettings(), seed + 1)
     assert np.array_equal(found, detect("s:1", boxes, SIZE, DetectorSettings(), seed))
     assert 1 <= len(found) <= 36
     assert (found[:, :2] >= 0).all() and (found[:, 2:] > 0).all()
     assert (found[:, 0] + found[:, 2] <= SIZE[0] + 1e-3).all()
     assert (found[:, 1] + found[:, 3] <= SIZE[1] + 1e-3).all()
+
+
+def test_each_seed_and_each_image_has_its_own_detections():
+    boxes = np.array([[1, 2, 30, 40], [50, 10, 20, 20]], np.float32)
+    found = [detect(image, boxes, SIZE, DetectorSettings(), seed) for image in ("s:1", "s:2") for seed in (0, 1)]
+    assert len({boxes.tobytes() for boxes in found}) == 4
 
 
 def test_a_perfect_detector_finds_the_true_boxes():

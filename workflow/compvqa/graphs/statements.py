@@ -214,12 +214,12 @@ from {asked} a join group_part g on g.mask = a.mask and g.split_id = a.split_id
 semi join exclusive x on x.pair = pair_of(a.name, g.name)
 """
 _ONE = _BOTH.format(asked="asked_part")
-_TWO = _BOTH + " semi join exclusive y on y.pair = pair_of(a.name2, g.name2)"
+_BOTH2 = _BOTH + " semi join exclusive y on y.pair = pair_of(a.name2, g.name2)"
 _SEEN = """ semi join seen z on z.split_id = a.split_id and z.subject = a.subject
     and z.relation = coalesce(a.relation, g.key2) and z.object = coalesce(a.object, g.key2)"""
 _TWO = (
-    f"{_TWO.format(asked='(from asked_part where subject is null)')} union all "
-    f"{_TWO.format(asked='(from asked_part where subject is not null)')} {_SEEN}"
+    f"{_BOTH2.format(asked='(from asked_part where subject is null)')} union all "
+    f"{_BOTH2.format(asked='(from asked_part where subject is not null)')} {_SEEN}"
 )
 
 
