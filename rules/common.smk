@@ -11,6 +11,7 @@ sys.path.insert(0, str(PROJECT / "workflow"))
 
 from compvqa.config import Definitions, as_json, load_config
 from compvqa.errors import InputError
+from compvqa.evaluation.analyses.distractors import NO_FILTERS
 from compvqa.provenance.digest import files_digest
 from compvqa.scenes.download import read_sources
 from compvqa.stages import stage_code
@@ -33,6 +34,9 @@ LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 TEMPLATE_KINDS = sorted({TEMPLATES.load(path.stem)["kind"] for path in TEMPLATES.folder.glob("*.yaml")})
 T = f"results/{CONFIG.testbed}"
 SPRITES = str(CONFIG.world)
+# Chains from overlap to questions by their methods: the main one, whose files lie in T, and those it is judged beside.
+ARMS = {f"{CONFIG.overlap.method}-{CONFIG.presence.method}": ""}
+ARMS |= {name: f"arms/{name}/" for name in CONFIG.judged.arms if name not in ARMS}
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown).
 LOG = " --code {params.code} 2>&1 | tee {log}"
@@ -45,6 +49,37 @@ shell.prefix(
     f"export PATH='{Path(sys.executable).parent}':\"$PATH\" PROJECT='{PROJECT}' PYTHONPATH='{PROJECT / 'workflow'}' "
     "PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE; "
 )
+
+
+wildcard_constraints:
+    arm="(arms/[a-z0-9_]+-[a-z0-9_]+/)?",
+
+
+def method(stage, arm):
+    """The method of overlap or presence in a chain: the main one's by the config, another's by its name."""
+    if not arm:
+        return getattr(CONFIG, stage).method
+    return Path(arm).name.split("-")[["overlap", "presence"].index(stage)]
+
+
+def searched(arm):
+    """The chain whose seeds and candidates a chain uses: the first one with its overlap of names."""
+    return next((other for other in ARMS.values() if method("overlap", other) == method("overlap", arm)), arm)
+
+
+def found(table, wildcards):
+    """A shard's seeds or candidates, as a chain uses them."""
+    return f"{T}/{searched(wildcards.arm)}graphs/{table}/{wildcards.scatteritem}.parquet"
+
+
+def filter_settings(stage, arm):
+    """The section overlap or presence with the method of a chain, as JSON."""
+    return CONFIG.section(stage, method=method(stage, arm))
+
+
+def question_settings(arm):
+    """The section questions as JSON; a chain that is only judged asks about a share of its seeds."""
+    return CONFIG.section("questions", **({"seed_share": CONFIG.judged.seed_share} if arm else {}))
 
 
 def split_settings(name):

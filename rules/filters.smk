@@ -4,44 +4,44 @@ rule overlap:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
     output:
-        overlap=f"{T}/overlap/overlap.parquet",
-        record=f"{T}/overlap/overlap.parquet.prov.json",
+        overlap=f"{T}/{{arm}}overlap/overlap.parquet",
+        record=f"{T}/{{arm}}overlap/overlap.parquet.prov.json",
     log:
-        "logs/overlap.log",
+        "logs/{arm}overlap.log",
     benchmark:
-        "benchmarks/jobs/overlap.tsv"
+        "benchmarks/jobs/{arm}overlap.tsv"
     conda:
         "../envs/data.yaml"
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        config=CONFIG.section("overlap"),
+        config=lambda wildcards: filter_settings("overlap", wildcards.arm),
         seed=CONFIG.seed,
-        code=stage_code("overlap", method=CONFIG.overlap.method),
+        code=lambda wildcards: stage_code("overlap", method=method("overlap", wildcards.arm)),
     shell:
         f"python -m compvqa overlap {{output.overlap}} --scenes {T}/scenes --lexicon {{input.lexicon}}{STAGE}"
 
 
 rule presence:
     input:
-        seeds=f"{T}/graphs/seeds/{{scatteritem}}.parquet",
-        candidates=f"{T}/graphs/candidates/{{scatteritem}}.parquet",
+        seeds=lambda wildcards: found("seeds", wildcards),
+        candidates=lambda wildcards: found("candidates", wildcards),
     output:
-        presence=f"{T}/filters/presence/{{scatteritem}}.parquet",
-        record=f"{T}/filters/presence/{{scatteritem}}.parquet.prov.json",
+        presence=f"{T}/{{arm}}filters/presence/{{scatteritem}}.parquet",
+        record=f"{T}/{{arm}}filters/presence/{{scatteritem}}.parquet.prov.json",
     log:
-        "logs/presence/{scatteritem}.log",
+        "logs/{arm}presence/{scatteritem}.log",
     benchmark:
-        "benchmarks/jobs/presence-{scatteritem}.tsv"
+        "benchmarks/jobs/{arm}presence-{scatteritem}.tsv"
     conda:
         "../envs/data.yaml"
     resources:
         mem_mb=memory(2000),
         runtime=minutes(60),
     params:
-        config=CONFIG.section("presence"),
+        config=lambda wildcards: filter_settings("presence", wildcards.arm),
         seed=CONFIG.seed,
-        code=stage_code("presence", method=CONFIG.presence.method),
+        code=lambda wildcards: stage_code("presence", method=method("presence", wildcards.arm)),
     shell:
         "python -m compvqa presence {output.presence} --seeds {input.seeds} --candidates {input.candidates}" f"{STAGE}"

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from compvqa.balance import BalanceSettings
 from compvqa.errors import InputError
+from compvqa.evaluation.analyses.distractors import NO_FILTERS
+from compvqa.evaluation.analyses.filters import FilterSettings
 from compvqa.evaluation.analyses.validity import ValiditySettings
 from compvqa.evaluation.scores import ScoreSettings
 from compvqa.features.settings import FeatureSettings
@@ -73,6 +76,32 @@ class ModelsSection(Settings):
     cpus: int = Field(1, ge=1, description="cores that a training job asks for")
 
 
+class JudgedSection(Settings):
+    """How the filters are judged in a world whose truth is known: by the main chain, and by others beside it."""
+
+    arms: tuple[str, ...] = Field(
+        (),
+        description="chains from overlap to questions, made with other filters to compare with, as <overlap.method>-"
+        "<presence.method>; none-none must be there, or be the main chain; empty: nothing is judged",
+    )
+    seed_share: float = Field(
+        1, gt=0, le=1, description="share of its seeds about which such a chain asks questions, drawn by stable rank"
+    )
+    per_template: PositiveInt = Field(1000, description="questions of each chain and template that are judged")
+    per_kind: PositiveInt = Field(2000, description="distractors of each kind of differing node that are judged")
+    intervals: FilterSettings = FilterSettings()
+
+    @field_validator("arms")
+    @classmethod
+    def _named(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
+        for arm in arms:
+            if not re.fullmatch(r"[a-z][a-z0-9_]*-[a-z][a-z0-9_]*", arm):
+                raise ValueError(f"{arm} is not of the form <overlap.method>-<presence.method>")
+        if arms and NO_FILTERS not in arms:
+            raise ValueError(f"{NO_FILTERS} must be one of them: distractors are drawn from what no filter left out")
+        return arms
+
+
 class PaperSection(Settings):
     """What is made for the reader."""
 
@@ -104,6 +133,7 @@ class Config(Settings):
     models: ModelsSection = ModelsSection()
     scores: ScoreSettings = ScoreSettings()
     validity: ValiditySettings = ValiditySettings()
+    judged: JudgedSection = JudgedSection()
     samples: ExplorerSettings = ExplorerSettings()
     paper: PaperSection = PaperSection()
 
@@ -117,15 +147,17 @@ class Config(Settings):
             raise ValueError(f"models.splits names {unknown[0]}, which is not in splits.names")
         if self.models.trained and not (self.images and self.truth):
             raise ValueError("models.trained needs images and truth; leave it empty where there are none")
+        if self.judged.arms and not self.truth:
+            raise ValueError("judged.arms needs the truth of the scenes; leave it empty where there is none")
         return self
 
     def source(self, name: str) -> SourceSettings:
         """The source called ``name``."""
         return next(source for source in self.sources if source.name == name)
 
-    def section(self, name: str) -> str:
-        """A section as the JSON that its stage gets."""
-        return as_json(self.model_dump(mode="json")[name])
+    def section(self, name: str, **changed: object) -> str:
+        """A section, some of it changed, as the JSON that its stage gets."""
+        return as_json({**self.model_dump(mode="json")[name], **changed})
 
 
 class Definitions:

@@ -30,6 +30,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "scores": ("compvqa.evaluation.scores",),
     "statistics": ("compvqa.evaluation.analyses.statistics",),
     "validity": ("compvqa.evaluation.analyses.validity",),
+    "distractors": ("compvqa.evaluation.analyses.distractors",),
+    "filters": ("compvqa.evaluation.analyses.filters",),
     "table": ("compvqa.paper.tables", "compvqa.paper.tables.{make}"),
     "figure": ("compvqa.paper.figures", "compvqa.paper.figures.{make}"),
     "samples": ("compvqa.paper.explorer.questions",),

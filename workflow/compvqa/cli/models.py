@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Seed, named, parquet_in, scene_tables
 from compvqa.settings import Settings
 
 
@@ -25,6 +25,8 @@ Dataset = Annotated[Path, typer.Option(help="Table of the balanced dataset.")]
 Split = Annotated[Path, typer.Option(help="Table of the split.")]
 Features = Annotated[Path, typer.Option(help="Folder with regions.parquet and features.npy.")]
 Parts = Annotated[list[str], typer.Option(help="A part of the split; repeat for more.")]
+Truth = Annotated[Path, typer.Option(help="Folder with complete/ and missing_only/.")]
+Lexicon = Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")]
 Predictions = Annotated[list[Path], typer.Option(help="A run's predictions; repeat for more.")]
 
 
@@ -202,8 +204,8 @@ def validity(
     out: Annotated[Path, typer.Argument(help="Table of judged questions to write.")],
     dataset: Dataset,
     scenes: Scenes,
-    truth: Annotated[Path, typer.Option(help="Folder with complete/ and missing_only/.")],
-    lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    truth: Truth,
+    lexicon: Lexicon,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -218,7 +220,54 @@ def validity(
     frame.run(lambda: work(dataset, scenes, truth, lexicon, out, settings, seed), inputs, [out])
 
 
+def distractors(
+    out: Annotated[Path, typer.Argument(help="Table of judged distractors to write.")],
+    seeds: Annotated[Path, typer.Option(help="Folder of the seeds' tables, of the chain none-none.")],
+    candidates: Annotated[list[str], typer.Option(help="CHAIN=FOLDER of candidate images; repeat for more.")],
+    presence: Annotated[list[str], typer.Option(help="CHAIN=FOLDER of presence; repeat for more.")],
+    scenes: Scenes,
+    truth: Truth,
+    lexicon: Lexicon,
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Judge which candidate distractors are false, and which of them the filters drop."""
+    from compvqa.evaluation.analyses.distractors import DistractorSettings
+    from compvqa.evaluation.analyses.distractors import distractors as work
+
+    frame = Frame("distractors", config, seed, code)
+    settings = frame.settings(DistractorSettings)
+    asked = parquet_in(seeds)
+    found, seen = ({arm: parquet_in(path) for arm, path in named(of).items()} for of in (candidates, presence))
+    inputs = [*asked, *(path for of in (found, seen) for paths in of.values() for path in paths)]
+    frame.run(
+        lambda: work(asked, found, seen, scenes, truth, lexicon, out, settings, seed),
+        [*inputs, *scene_tables(scenes), truth, lexicon],
+        [out],
+    )
+
+
+def filters(
+    out: Annotated[Path, typer.Argument(help="Table of what the filters are worth to write.")],
+    questions: Annotated[list[str], typer.Option(help="CHAIN=FILE of judged questions; repeat for more.")],
+    distractors: Annotated[Path, typer.Option(help="Table of judged distractors.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Measure what the filters are worth: invalid questions and false distractors of each chain."""
+    from compvqa.evaluation.analyses.filters import FilterSettings, judge
+
+    frame = Frame("filters", config, seed, code)
+    settings = frame.settings(FilterSettings)
+    judged = named(questions)
+    inputs = [*judged.values(), distractors]
+    frame.run(lambda: judge(judged, distractors, out, settings, seed), inputs, [out])
+
+
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
-    for stage in (features, pretrain, train, predict, baseline, scores, statistics, validity):
+    evaluations = (scores, statistics, validity, distractors, filters)
+    for stage in (features, pretrain, train, predict, baseline, *evaluations):
         app.command(stage.__name__)(stage)

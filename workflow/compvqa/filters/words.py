@@ -34,6 +34,7 @@ OVERLAP = Schema(
     ),
     key=("kind", "x", "y"),
 )
+NO_FILTER = "none"  # the method that excludes nothing
 PAIRS_AT_A_TIME = 65_536
 # kind -> (context, name) rows, one for each time that a name is seen in a context
 CONTEXTS = {
@@ -86,8 +87,9 @@ def overlap(scenes: Path, lexicon: Path, out: Path, settings: OverlapSettings) -
     Contexts: attributes on the same noun; nouns on the same side of the same relation, as the same modifier,
     or with the same attribute; relations between the same two nouns. Added are, in both directions, pairs seen in no
     context of which one name entails the other. They are judged by the lexicon, whatever the method: it is what says
-    that they belong together, and a method is made for names that could stand in each other's place. Gives the
-    number of pairs by kind: those in context, the exclusive ones among them, and those added.
+    that they belong together, and a method is made for names that could stand in each other's place. The method
+    ``none``, no filter, gets none of them. Gives the number of pairs by kind: those in context, the exclusive ones
+    among them, and those added.
     """
     score, known = _method(settings)(lexicon, settings), Lexicon.load(lexicon)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +103,8 @@ def overlap(scenes: Path, lexicon: Path, out: Path, settings: OverlapSettings) -
                     for batch in _scored(connection, kind, score, settings, counts):
                         writer.write_batch(batch)
             connection.read_parquet(str(spooled)).create_view("in_context")
-            connection.register("entailed", pa.Table.from_batches(_entailed(connection, known), OVERLAP.fields))
+            added = () if settings.method == NO_FILTER else _entailed(connection, known)
+            connection.register("entailed", pa.Table.from_batches(added, OVERLAP.fields))
             counts |= {f"{kind} pairs entailed": n for kind, n in connection.execute(ADDED_COUNTS).fetchall()}
             counts["out"] = query.write(connection, f"FROM in_context UNION ALL FROM ({ADDED})", out, OVERLAP)
     return counts

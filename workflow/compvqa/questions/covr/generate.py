@@ -45,6 +45,9 @@ class QuestionsSettings(Settings):
     others_threshold: float = Field(
         0.5, ge=0, le=1, description="An image holds more than is annotated if the masked p is above this."
     )
+    seed_share: float = Field(
+        1, gt=0, le=1, description="Share of the seeds that questions are asked about, drawn by stable rank."
+    )
     distractors: Literal["related", "random"] = Field(
         "related",
         description="What accompanies the images that make the answer: related ones, or random ones (the easy "
@@ -85,6 +88,8 @@ def generate(
         with pq.ParquetWriter(unsorted, QUESTIONS.fields, compression="lz4") as writer:
             batch: list[Row] = []
             for item in track(read_seeds(seeds, related, store.graph, others, draws), "questions", unit="seed"):
+                if not maker.asks(item[0]):
+                    continue
                 n_seeds += 1
                 batch.extend(maker.questions(*item))
                 if len(batch) >= BATCH:
@@ -132,6 +137,11 @@ class _Maker:
         self.settings, self.lexicon, self.store = settings, lexicon, store
         self.seed, self.testbed = seed, testbed
         self.dropped: Counter[tuple[str, str]] = Counter()
+
+    def asks(self, item: Seed) -> bool:
+        """Whether the seed is in the share that is asked about."""
+        share = self.settings.seed_share
+        return share == 1 or generator(self.seed, "asked", item.number).random() < share
 
     def questions(self, item: Seed, start: Start) -> Iterator[Row]:
         """The questions about one seed, in the order of the templates."""

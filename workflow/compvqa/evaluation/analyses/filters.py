@@ -1,0 +1,159 @@
+"""What the filters are worth: shares of invalid questions and of false distractors in each chain, with intervals.
+
+A chain ("arm") is called by its methods, ``<overlap.method>-<presence.method>``. Measures, each a share, of what:
+
+* ``questions``: ``invalid``;
+* ``both``: of all distractors drawn, ``false`` (they hold the subgraph) and ``dropped`` by either filter; of the dropped
+  ones, those that are false (``precision``); of the false ones, those that are dropped (``recall``); of the kept ones,
+  those that truly lack the subgraph (``kept lacks``); of those that lack it, the dropped ones (``good lost``);
+* ``words``: the same of the word filter alone;
+* ``images``: the same of the image filter alone, among what the word filter has left.
+
+``invalid``, ``false`` and ``recall`` are also given for each cause ("recall: missing"). The share of invalid questions
+of all templates is the mean over templates, which have not the same number of questions. Questions that start from one
+scene, and distractors in one scene, go right or wrong together, so the intervals resample scenes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pydantic import Field, PositiveInt
+
+from compvqa import tables
+from compvqa.evaluation.analyses import distractors, validity
+from compvqa.evaluation.analyses.distractors import DISTRACTORS, IMAGES, WORDS
+from compvqa.evaluation.analyses.validity import VALIDITY
+from compvqa.seeds import stable_hash
+from compvqa.settings import Settings
+from compvqa.tables import Schema
+
+FILTERS = Schema(
+    "filters",
+    pa.schema(
+        [
+            ("of", pa.string()),  # questions, words, images or both
+            ("arm", pa.string()),
+            ("group", pa.string()),  # a template, or a kind of distractor; "" for all that are judged
+            ("measure", pa.string()),
+            ("n", pa.int64()),  # of how many it is a share
+            ("value", pa.float64()),  # 0 to 1; null where n is 0, as are low and high
+            ("low", pa.float64()),
+            ("high", pa.float64()),
+        ]
+    ),
+    key=("of", "arm", "group", "measure"),
+)
+QUESTIONS, BOTH = "questions", "both"
+INVALID = "invalid"
+FALSE, DROPPED, PRECISION, RECALL, LACKS, LOST = "false", "dropped", "precision", "recall", "kept lacks", "good lost"
+
+
+class FilterSettings(Settings):
+    """Intervals of what the filters are worth."""
+
+    resamples: PositiveInt = Field(2000, description="bootstrap resamples of the scenes")
+    level: float = Field(0.95, gt=0, lt=1, description="share of the resamples inside the interval")
+
+
+Measure = tuple[str, pd.Series, pd.Series]  # its name, what counts, among what
+
+
+def judge(
+    questions: Mapping[str, Path], judged: Path, out: Path, settings: FilterSettings, seed: int
+) -> dict[str, int]:
+    """Write the measures of each arm: of its judged questions (by arm), and of the table of judged distractors."""
+    rows: list[dict] = []
+    for arm in sorted(questions):
+        table = tables.read(questions[arm], VALIDITY, ["template", "start_scene", "valid", "cause"]).to_pandas()
+        table = table.rename(columns={"template": "group", "start_scene": "scene_id"})
+        rows += _rows(QUESTIONS, arm, table, _of_questions, settings, seed, mean=True)
+    table = tables.read(judged, DISTRACTORS, ["arm", "scene_id", "kind", "cause", "dropped"]).to_pandas()
+    table = table.rename(columns={"kind": "group"})
+    for arm, drawn in table.groupby("arm"):
+        left = drawn[drawn["dropped"] != WORDS]
+        for of, among in ((BOTH, drawn), (WORDS, drawn), (IMAGES, left)):
+            among = among.assign(dropped=among["dropped"] != "" if of == BOTH else among["dropped"] == of)
+            rows += _rows(of, str(arm), among, _of_distractors, settings, seed)
+    tables.write(out, FILTERS, rows)
+    return {"in": len(table), "out": len(rows)}
+
+
+def cause_of(measure: str, cause: str) -> str:
+    """The measure of one cause, where a measure is also given by cause."""
+    return f"{measure}: {cause}"
+
+
+def _of_questions(judged: pd.DataFrame) -> Iterator[Measure]:
+    every = pd.Series(True, judged.index)
+    yield INVALID, ~judged["valid"], every
+    for cause in validity.CAUSES:
+        yield cause_of(INVALID, cause), judged["cause"] == cause, every
+
+
+def _of_distractors(judged: pd.DataFrame) -> Iterator[Measure]:
+    every = pd.Series(True, judged.index)
+    false, dropped = judged["cause"] != "", judged["dropped"]
+    yield FALSE, false, every
+    yield DROPPED, dropped, every
+    yield PRECISION, false, dropped
+    yield RECALL, dropped, false
+    yield LACKS, ~false, ~dropped
+    yield LOST, dropped, ~false
+    for cause in distractors.CAUSES:
+        yield cause_of(FALSE, cause), judged["cause"] == cause, every
+        yield cause_of(RECALL, cause), dropped, judged["cause"] == cause
+
+
+def _rows(
+    of: str,
+    arm: str,
+    judged: pd.DataFrame,
+    measures: Callable[[pd.DataFrame], Iterator[Measure]],
+    settings: FilterSettings,
+    seed: int,
+    mean: bool = False,
+) -> Iterator[dict]:
+    """The rows of an arm: of each group, and of all, which with ``mean`` is the mean over groups."""
+    scenes, names = pd.factorize(judged["scene_id"], sort=True)
+    groups, labels = pd.factorize(judged["group"], sort=True)
+    random = np.random.default_rng(stable_hash(seed, "filters", of, arm) & 0xFFFFFFFF)
+    chances = np.full(len(names), 1 / max(len(names), 1))
+    times = random.multinomial(len(names), chances, size=settings.resamples)
+    for measure, counted, among in measures(judged):
+        hits, totals = (
+            np.histogram2d(groups[chosen], scenes[chosen], (range(len(labels) + 1), range(len(names) + 1)))[0]
+            for chosen in (among & counted, among)
+        )
+        shares = {label: (hits[[i]], totals[[i]]) for i, label in enumerate(labels)}
+        shares[""] = (hits, totals) if mean else (hits.sum(0, keepdims=True), totals.sum(0, keepdims=True))
+        for group, (of_group, all_of_group) in shares.items():
+            value, low, high = _share(of_group, all_of_group, times, settings.level)
+            n = int(all_of_group.sum())
+            yield {
+                "of": of, "arm": arm, "group": group, "measure": measure, "n": n,
+                "value": value, "low": low, "high": high,
+            }  # fmt: skip
+
+
+def _share(
+    hits: np.ndarray, totals: np.ndarray, times: np.ndarray, level: float
+) -> tuple[float | None, float | None, float | None]:
+    """The mean over groups of the share of hits, and its interval; None where there is nothing.
+
+    ``hits`` and ``totals`` [groups, scenes]; ``times`` [resamples, scenes]: how often a scene is in each resample.
+    """
+    held = totals.sum(axis=1) > 0
+    if not held.any():
+        return None, None, None
+    hits, totals = hits[held], totals[held]
+    of = times @ totals.T
+    drawn = (of > 0).all(axis=1)
+    shares = ((times @ hits.T)[drawn] / of[drawn]).mean(axis=1)
+    value = (hits.sum(axis=1) / totals.sum(axis=1)).mean()
+    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2]) if drawn.any() else (None, None)
+    return value, low, high
