@@ -88,7 +88,7 @@ class JudgedSection(Settings):
         1, gt=0, le=1, description="share of its seeds about which such a chain asks questions, drawn by stable rank"
     )
     per_template: PositiveInt = Field(1000, description="questions of each chain and template that are judged")
-    per_kind: PositiveInt = Field(2000, description="distractors of each kind of differing node that are judged")
+    per_kind: PositiveInt = Field(4000, description="distractors of each kind of differing node that are judged")
     intervals: FilterSettings = FilterSettings()
 
     @field_validator("arms")

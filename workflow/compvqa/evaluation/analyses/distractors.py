@@ -67,7 +67,7 @@ Row = tuple[int, str, str]  # seed, key, scene_id
 class DistractorSettings(Settings):
     """Judging distractors against the truth."""
 
-    per_kind: PositiveInt = Field(2000, description="distractors judged of each kind, drawn by stable rank")
+    per_kind: PositiveInt = Field(4000, description="distractors judged of each kind, drawn by stable rank")
     memory: str = Field("2GB", description="memory of the search for them, before it uses the disk")
     related: RelatedSettings = Field(RelatedSettings(), description="the thresholds that the chains use")
 
@@ -151,7 +151,10 @@ def _draw(
         graph = parse(tree)
         drawn.append(Drawn(tuple(row), kind, graph, tuple(part.key for part in simple_subgraphs(graph))))
     asked = sorted({(item.row[2], part) for item in drawn for part in item.parts})
-    columns = {"scene_id": pa.array([s for s, _ in asked], pa.string()), "part": pa.array([p for _, p in asked], "int64")}
+    columns = {
+        "scene_id": pa.array([s for s, _ in asked], pa.string()),
+        "part": pa.array([p for _, p in asked], "int64"),
+    }
     create(connection, "asked", columns)
     return drawn
 

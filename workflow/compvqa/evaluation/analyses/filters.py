@@ -28,6 +28,7 @@ from compvqa import tables
 from compvqa.evaluation.analyses import distractors, validity
 from compvqa.evaluation.analyses.distractors import DISTRACTORS, IMAGES, WORDS
 from compvqa.evaluation.analyses.validity import VALIDITY
+from compvqa.filters.words import NO_FILTER
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 from compvqa.tables import Schema
@@ -75,12 +76,17 @@ def judge(
     table = tables.read(judged, DISTRACTORS, ["arm", "scene_id", "kind", "cause", "dropped"]).to_pandas()
     table = table.rename(columns={"kind": "group"})
     for arm, drawn in table.groupby("arm"):
-        left = drawn[drawn["dropped"] != WORDS]
-        for of, among in ((BOTH, drawn), (WORDS, drawn), (IMAGES, left)):
+        for of in (BOTH, *filters_of(str(arm))):
+            among = drawn[drawn["dropped"] != WORDS] if of == IMAGES else drawn
             among = among.assign(dropped=among["dropped"] != "" if of == BOTH else among["dropped"] == of)
             rows += _rows(of, str(arm), among, _of_distractors, settings, seed)
     tables.write(out, FILTERS, rows)
     return {"in": len(table), "out": len(rows)}
+
+
+def filters_of(arm: str) -> list[str]:
+    """The filters that an arm has."""
+    return [of for of, method in zip((WORDS, IMAGES), arm.split("-"), strict=True) if method != NO_FILTER]
 
 
 def cause_of(measure: str, cause: str) -> str:
@@ -121,39 +127,39 @@ def _rows(
     """The rows of an arm: of each group, and of all, which with ``mean`` is the mean over groups."""
     scenes, names = pd.factorize(judged["scene_id"], sort=True)
     groups, labels = pd.factorize(judged["group"], sort=True)
-    random = np.random.default_rng(stable_hash(seed, "filters", of, arm) & 0xFFFFFFFF)
-    chances = np.full(len(names), 1 / max(len(names), 1))
-    times = random.multinomial(len(names), chances, size=settings.resamples)
+    weights = _weights(len(names), settings.resamples, seed, of, arm)
+    cells = scenes * len(labels) + groups
     for measure, counted, among in measures(judged):
-        hits, totals = (
-            np.histogram2d(groups[chosen], scenes[chosen], (range(len(labels) + 1), range(len(names) + 1)))[0]
-            for chosen in (among & counted, among)
-        )
-        shares = {label: (hits[[i]], totals[[i]]) for i, label in enumerate(labels)}
-        shares[""] = (hits, totals) if mean else (hits.sum(0, keepdims=True), totals.sum(0, keepdims=True))
-        for group, (of_group, all_of_group) in shares.items():
-            value, low, high = _share(of_group, all_of_group, times, settings.level)
-            n = int(all_of_group.sum())
+        chosen = (among & counted, among)
+        counts = (np.bincount(cells[rows], minlength=len(names) * len(labels)) for rows in chosen)
+        hits, totals = (weights @ count.reshape(len(names), len(labels)) for count in counts)
+        for group, columns in (("", slice(None)), *((label, [i]) for i, label in enumerate(labels))):
+            value, low, high = _share(hits[:, columns], totals[:, columns], settings.level, mean)
             yield {
-                "of": of, "arm": arm, "group": group, "measure": measure, "n": n,
+                "of": of, "arm": arm, "group": group, "measure": measure, "n": int(totals[0, columns].sum()),
                 "value": value, "low": low, "high": high,
             }  # fmt: skip
 
 
-def _share(
-    hits: np.ndarray, totals: np.ndarray, times: np.ndarray, level: float
-) -> tuple[float | None, float | None, float | None]:
-    """The mean over groups of the share of hits, and its interval; None where there is nothing.
+def _weights(scenes: int, resamples: int, seed: int, *key: str) -> np.ndarray:
+    """How often each scene counts: [1 + resamples, scenes]; in the first row, once."""
+    random = np.random.default_rng(stable_hash(seed, "filters", *key) & 0xFFFFFFFF)
+    drawn = random.multinomial(scenes, np.full(scenes, 1 / max(scenes, 1)), size=resamples)
+    return np.vstack([np.ones(scenes), drawn])
 
-    ``hits`` and ``totals`` [groups, scenes]; ``times`` [resamples, scenes]: how often a scene is in each resample.
+
+def _share(
+    hits: np.ndarray, totals: np.ndarray, level: float, mean: bool
+) -> tuple[float | None, float | None, float | None]:
+    """The share of hits and its interval, or the mean of the groups' shares; None where there is nothing.
+
+    ``hits`` and ``totals``: [1 + resamples, groups], as they are and in each resample.
     """
-    held = totals.sum(axis=1) > 0
+    held = totals[0] > 0
     if not held.any():
         return None, None, None
-    hits, totals = hits[held], totals[held]
-    of = times @ totals.T
-    drawn = (of > 0).all(axis=1)
-    shares = ((times @ hits.T)[drawn] / of[drawn]).mean(axis=1)
-    value = (hits.sum(axis=1) / totals.sum(axis=1)).mean()
-    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2]) if drawn.any() else (None, None)
+    hits, totals = (of[:, held] if mean else of.sum(axis=1, keepdims=True) for of in (hits, totals))
+    known = (totals > 0).all(axis=1)
+    value, *drawn = (hits[known] / totals[known]).mean(axis=1)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]) if drawn else (None, None)
     return value, low, high

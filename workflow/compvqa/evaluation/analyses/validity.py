@@ -222,9 +222,7 @@ def _pairs(table: pa.Table, key: str, value: str) -> Iterator[tuple[str, str]]:
     return zip(table[key].to_pylist(), table[value].to_pylist(), strict=True)
 
 
-def _answer(
-    program: Program, scenes: Sequence[SceneGraph], lexicon: Lexicon | None, values: list | None = None
-) -> str:
+def _answer(program: Program, scenes: Sequence[SceneGraph], lexicon: Lexicon | None, values: list | None = None) -> str:
     """The program's answer, or why there is none; its rows' values are appended to ``values``."""
     try:
         return answer_text(trace(program, scenes, lexicon, values)[-1])
