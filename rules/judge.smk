@@ -48,7 +48,13 @@ rule distractors:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=as_json({"per_kind": CONFIG.judged.per_kind, "related": CONFIG.related.model_dump(mode="json")}),
+        config=as_json(
+            {
+                "asked": min(CONFIG.candidates.per_key, CONFIG.related.tried),
+                "per_kind": CONFIG.judged.per_kind,
+                "related": CONFIG.related.model_dump(mode="json"),
+            }
+        ),
         candidates=of_arms("--candidates", lambda arm: f"{searched(arm)}graphs/candidates"),
         presence=of_arms("--presence", lambda arm: f"{arm}filters/presence"),
         seed=CONFIG.seed,

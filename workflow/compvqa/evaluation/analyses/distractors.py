@@ -1,9 +1,10 @@
 """Which candidate distractors the filters drop, and which of them are false: images that hold the subgraph after all.
 
 What is judged is drawn from the candidates of a chain without filters, and from those alone that differ in a node and
-would be asked about. Caps count only what passes and go by stable rank, so a candidate that another chain's search has
-not found is one that its overlap of names left out. A candidate is false if the complete scene contains the subgraph,
-a name matching all that may truly be called so; why is told by the first of these that contains it too:
+would be asked about. One that another chain's search has not found was left out by its overlap of names, unless it
+comes, by stable rank, after all that this search found under its cap: such a one is not judged. A candidate is false
+if the complete scene contains the subgraph, a name matching all that may truly be called so; why is told by the first
+of these that contains it too:
 
 * ``overlapping names``: the annotated scene, by names that are true of what is annotated;
 * ``wrong``: the scene without wrong annotations, though with missing ones;
@@ -67,6 +68,7 @@ Row = tuple[int, str, str]  # seed, key, scene_id
 class DistractorSettings(Settings):
     """Judging distractors against the truth."""
 
+    asked: PositiveInt = Field(30, description="candidates of a seed and key that a chain asks about, at most")
     per_kind: PositiveInt = Field(4000, description="distractors judged of each kind, drawn by stable rank")
     memory: str = Field("2GB", description="memory of the search for them, before it uses the disk")
     related: RelatedSettings = Field(RelatedSettings(), description="the thresholds that the chains use")
@@ -101,22 +103,23 @@ def distractors(
     """Write for each arm what becomes of the same distractors, and whether they are false.
 
     ``candidates`` and ``presence`` are the tables of the arms by their names, ``seeds`` those of the arm none-none.
-    Counts: distractors drawn, and those that are false by cause; by arm those that each filter drops.
+    Counts: distractors drawn, those not judged, and those that are false by cause; by arm those that each filter drops.
     """
     for arm in (NO_FILTERS, *candidates):
         if arm not in candidates or arm not in presence:
             raise InputError(f"the candidates or the presence of {arm} are missing: give both for {NO_FILTERS} too.")
     judge = _Truth.load(scenes, truth, lexicon)
     with query.connect(out.parent, settings.memory) as connection:
-        drawn = _draw(connection, seeds, candidates[NO_FILTERS], settings, seed)
+        every = _draw(connection, seeds, candidates[NO_FILTERS], settings, seed)
+        passed = {arm: _passed(connection, candidates[arm], settings.asked) for arm in sorted(candidates)}
+        unknown = set().union(*(beyond for _, beyond in passed.values()))
+        drawn = [item for item in every if item.row not in unknown]
         causes = [judge(item.graph, item.row[2]) for item in track(drawn, "judging distractors", len(drawn))]
         found = []
-        for arm in sorted(candidates):
-            passed = _passed(connection, candidates[arm], settings.related.tried)
-            seen = _presence(connection, presence[arm])
-            found += _of_arm(arm, drawn, causes, passed, seen, settings.related)
+        for arm, (left, _) in passed.items():
+            found += _of_arm(arm, drawn, causes, left, _presence(connection, presence[arm]), settings.related)
     tables.write(out, DISTRACTORS, found)
-    counts = Counter({"in": len(drawn), "out": len(found)})
+    counts = Counter({"in": len(every), "dropped: beyond a cap": len(unknown), "out": len(found)})
     counts.update(f"false: {cause}" for cause in causes if cause)
     counts.update(f"{row['arm']} dropped by {row['dropped']}" for row in found if row["dropped"])
     return dict(counts)
@@ -141,8 +144,8 @@ def _draw(
     keys = [key for (key,) in connection.execute("select distinct key from all_candidates order by 1").fetchall()]
     kinds = {"key": pa.array(keys, pa.string()), "kind": pa.array(map(kind_of, keys), pa.string())}
     create(connection, "kinds", kinds)
-    sizes = {"seed": str(seed), "tried": settings.related.tried, "size": settings.per_kind}
-    connection.execute(_DRAWN, sizes)
+    connection.execute(_DRAWN, {"seed": str(seed), "asked": settings.asked, "size": settings.per_kind})
+    connection.execute(_BESIDE)
     found = connection.execute(
         "select d.seed, d.key, d.scene_id, d.kind, s.tree from drawn d join all_seeds s using (seed) order by all"
     ).fetchall()
@@ -162,18 +165,34 @@ def _draw(
 _DRAWN = """
 create table drawn as
 select kind, unnest(min_by(
-    {'seed': seed, 'key': key, 'scene_id': scene_id},
+    {'seed': seed, 'key': key, 'scene_id': scene_id, 'rank': rank},
     md5($seed || ' distractor ' || seed || ' ' || key || ' ' || scene_id), $size), recursive := true)
-from all_candidates join kinds using (key) where kind is not null and rank < $tried group by kind
+from all_candidates join kinds using (key) where kind is not null and rank < $asked group by kind
+"""
+# all that was found beside them for the same seeds and keys
+_BESIDE = (
+    "create table beside as select seed, key, scene_id, rank from all_candidates semi join drawn using (seed, key)"
+)
+_LEFT = """
+create or replace temp table remaining as
+select seed, key, scene_id from read_parquet($paths) semi join drawn using (seed, key) where rank < $asked
+"""
+# those after all of a full list; the list's own scenes that are not beside them come after them as well
+_BEYOND = """
+select d.seed, d.key, d.scene_id
+from drawn d anti join remaining using (seed, key, scene_id)
+join (
+    select r.seed, r.key, count(*) as n, max(b.rank) as last
+    from remaining r left join beside b using (seed, key, scene_id) group by r.seed, r.key) of using (seed, key)
+where n >= $asked and d.rank > coalesce(last, -1)
 """
 
 
-def _passed(connection: duckdb.DuckDBPyConnection, candidates: Sequence[Path], tried: int) -> set[Row]:
-    """The drawn distractors that an arm's overlap of names has left among its candidates."""
-    paths = {"paths": [str(path) for path in candidates], "tried": tried}
-    statement = """select seed, key, scene_id
-        from read_parquet($paths) semi join drawn using (seed, key, scene_id) where rank < $tried"""
-    return set(connection.execute(statement, paths).fetchall())
+def _passed(connection: duckdb.DuckDBPyConnection, candidates: Sequence[Path], asked: int) -> tuple[set[Row], set[Row]]:
+    """The drawn distractors that an arm's overlap of names has left, and those that its cap may have left out."""
+    connection.execute(_LEFT, {"paths": [str(path) for path in candidates], "asked": asked})
+    left = connection.execute("from drawn semi join remaining using (seed, key, scene_id) select seed, key, scene_id")
+    return set(left.fetchall()), set(connection.execute(_BEYOND, {"asked": asked}).fetchall())
 
 
 def _presence(connection: duckdb.DuckDBPyConnection, presence: Sequence[Path]) -> dict[tuple[str, int], float]:

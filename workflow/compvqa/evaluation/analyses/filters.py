@@ -3,7 +3,7 @@
 A chain ("arm") is called by its methods, ``<overlap.method>-<presence.method>``. Measures, each a share, of what:
 
 * ``questions``: ``invalid``;
-* ``both``: of all distractors drawn, ``false`` (they hold the subgraph) and ``dropped`` by either filter; of the dropped
+* ``both``: of all distractors drawn, ``false`` (they hold the subgraph) and ``dropped`` by a filter; of the dropped
   ones, those that are false (``precision``); of the false ones, those that are dropped (``recall``); of the kept ones,
   those that truly lack the subgraph (``kept lacks``); of those that lack it, the dropped ones (``good lost``);
 * ``words``: the same of the word filter alone;
@@ -144,7 +144,7 @@ def _rows(
 def _weights(scenes: int, resamples: int, seed: int, *key: str) -> np.ndarray:
     """How often each scene counts: [1 + resamples, scenes]; in the first row, once."""
     random = np.random.default_rng(stable_hash(seed, "filters", *key) & 0xFFFFFFFF)
-    drawn = random.multinomial(scenes, np.full(scenes, 1 / max(scenes, 1)), size=resamples)
+    drawn = random.multinomial(scenes, np.full(scenes, 1 / scenes), size=resamples) if scenes else [[]] * resamples
     return np.vstack([np.ones(scenes), drawn])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compvqa.evaluation.analyses.distractors import CAUSES, KINDS
+from compvqa.evaluation.analyses.distractors import CAUSES, KINDS, NO_FILTERS
 from compvqa.evaluation.analyses.filters import (
     BOTH,
     DROPPED,
@@ -36,7 +36,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     found = Measures(one(inputs, "filters"))
     aim = reference.facts["aim"]
     rows: list[Row] = []
-    for arm in found.arms(BOTH):
+    for arm in found.arms(BOTH) or [NO_FILTERS]:
         after_words = [(IMAGES, f"{arm_name(arm)}: images, of what words left")] if len(filters_of(arm)) > 1 else []
         for of, label in (*after_words, (BOTH, arm_name(arm))):
             for kind in ("", *KINDS):
