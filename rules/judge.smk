@@ -1,9 +1,4 @@
 # Takes what the chains with other filters left and the truth; gives what each filter is worth.
-def of_arms(option, folder):
-    """A command-line option for each chain: its name, and where its files are."""
-    return repeated(option, [f"{name}={T}/{folder(arm)}" for name, arm in ARMS.items()])
-
-
 use rule validity as generated_validity with:
     input:
         dataset=f"{T}/{{arm}}questions/questions.parquet",

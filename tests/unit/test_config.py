@@ -35,6 +35,9 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
         ({"sources": MINE["sources"] * 2}, "two sources have one name"),
         ({"testbed": "My Bed"}, "config key testbed has the wrong value 'My Bed'"),
         ({"models": {"trained": ["visualbert"]}}, "needs images and truth"),
+        ({"judged": {"arms": ["none-none"]}}, "judged.arms needs the truth"),
+        ({"judged": {"arms": ["lexicon-none"]}, "truth": "truth"}, "none-none must be one of them"),
+        ({"judged": {"arms": ["none-none", "lexicon"]}, "truth": "truth"}, "lexicon is not of the form"),
         ({"balance": {"per_template": 3}}, "balance.per_template is unknown"),
     ],
 )
