@@ -105,11 +105,6 @@ def repeated(option, values):
     return " ".join(f"{option} {value}" for value in values)
 
 
-def of_arms(option, place):
-    """A command-line option for each chain: its name, and where, by its prefix, something of it is."""
-    return repeated(option, [f"{name}={T}/{place(arm)}" for name, arm in ARMS.items()])
-
-
 def shown(name):
     """The files that a table or figure waits for (by SHOWN in paper.smk)."""
     return [path for given in PAPER.load(name)["inputs"] for path in SHOWN[given]]

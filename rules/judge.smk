@@ -45,13 +45,14 @@ rule distractors:
     params:
         config=as_json(
             {
+                "arms": list(ARMS),
                 "asked": min(CONFIG.candidates.per_key, CONFIG.related.tried),
                 "per_kind": CONFIG.judged.per_kind,
                 "related": CONFIG.related.model_dump(mode="json"),
             }
         ),
-        candidates=of_arms("--candidates", lambda arm: f"{searched(arm)}graphs/candidates"),
-        presence=of_arms("--presence", lambda arm: f"{arm}filters/presence"),
+        candidates=repeated("--candidates", [f"{T}/{searched(arm)}graphs/candidates" for arm in ARMS.values()]),
+        presence=repeated("--presence", [f"{T}/{arm}filters/presence" for arm in ARMS.values()]),
         seed=CONFIG.seed,
         code=stage_code("distractors"),
     shell:
@@ -77,8 +78,8 @@ rule filters:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=as_json(CONFIG.judged.intervals.model_dump(mode="json")),
-        questions=of_arms("--questions", lambda arm: f"{arm}evaluation/generated.parquet"),
+        config=as_json({"arms": list(ARMS), **CONFIG.judged.intervals.model_dump(mode="json")}),
+        questions=lambda wildcards, input: repeated("--questions", input.questions),
         seed=CONFIG.seed,
         code=stage_code("filters"),
     shell:

@@ -16,7 +16,7 @@ from pydantic import Field, PositiveInt, field_validator, model_validator
 from compvqa.balance import BalanceSettings
 from compvqa.errors import InputError
 from compvqa.evaluation.analyses.distractors import NO_FILTERS
-from compvqa.evaluation.analyses.filters import FilterSettings
+from compvqa.evaluation.analyses.filters import IntervalSettings
 from compvqa.evaluation.analyses.validity import ValiditySettings
 from compvqa.evaluation.scores import ScoreSettings
 from compvqa.features.settings import FeatureSettings
@@ -89,7 +89,7 @@ class JudgedSection(Settings):
     )
     per_template: PositiveInt = Field(1000, description="questions of each chain and template that are judged")
     per_kind: PositiveInt = Field(4000, description="distractors of each kind of differing node that are judged")
-    intervals: FilterSettings = FilterSettings()
+    intervals: IntervalSettings = IntervalSettings()
 
     @field_validator("arms")
     @classmethod

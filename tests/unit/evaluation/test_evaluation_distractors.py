@@ -12,6 +12,7 @@ from compvqa.evaluation.analyses.distractors import (
     DISTRACTORS,
     NO_FILTERS,
     DistractorSettings,
+    by_arm,
     distractors,
     kind_of,
 )
@@ -103,9 +104,11 @@ def presence_row(scene_id, key, p, masked=False):
 
 
 def judge(folder, arms, seed=0, **options):
-    candidates, presence = ({arm: given[place] for arm, given in arms.items()} for place in (0, 1))
+    candidates, presence = zip(*arms.values(), strict=True)
     given = (folder / "scenes", folder / "truth", folder / "lexicon.json", folder / "out.parquet")
-    counts = distractors([folder / "seeds.parquet"], candidates, presence, *given, DistractorSettings(**options), seed)
+    counts = distractors(
+        [folder / "seeds.parquet"], candidates, presence, *given, DistractorSettings(arms=tuple(arms), **options), seed
+    )
     return tables.read(folder / "out.parquet", DISTRACTORS).to_pylist(), counts
 
 
@@ -165,10 +168,12 @@ def test_of_each_kind_so_many_are_drawn_and_are_part_of_a_larger_draw(world):
     assert len({frozenset(drawn(1, seed)) for seed in range(8)}) > 1
 
 
-def test_a_chain_without_its_presence_or_no_chain_without_filters_is_refused(world):
+def test_chains_without_one_that_has_no_filter_or_without_their_tables_are_refused(world):
     folder, arms = world
-    with pytest.raises(InputError, match="of none-none are missing"):
+    with pytest.raises(InputError, match="chain none-none is missing"):
         judge(folder, {"toy-none": arms["toy-none"]})
+    with pytest.raises(InputError, match="tables of 1 chains, but 2 chains: none-none, toy-none"):
+        by_arm([NO_FILTERS, "toy-none"], [1])
 
 
 @pytest.mark.parametrize(
@@ -236,15 +241,14 @@ def test_caps_drop_nothing_in_the_name_of_the_word_filter(tmp_path_factory, grap
         write_scenes(folder / "truth" / part, graphs)
     (folder / "lexicon.json").write_text("{}")
     tables.write(folder / "nothing.parquet", PRESENCE, [])
-    candidates = {NO_FILTERS: [unfiltered.folder / "candidates0.parquet"]}
-    candidates["toy-none"] = [filtered.folder / "candidates0.parquet"]
+    candidates = [[store.folder / "candidates0.parquet"] for store in (unfiltered, filtered)]
     given_ = (filtered.scenes, folder / "truth", folder / "lexicon.json", folder / "out.parquet")
     counts = distractors(
         [unfiltered.folder / "seeds0.parquet"],
         candidates,
-        dict.fromkeys(candidates, [folder / "nothing.parquet"]),
+        [[folder / "nothing.parquet"]] * 2,
         *given_,
-        DistractorSettings(asked=2),
+        DistractorSettings(arms=(NO_FILTERS, "toy-none"), asked=2),
         0,
     )
     found = tables.read(folder / "out.parquet").to_pylist()

@@ -42,8 +42,8 @@ QUESTIONS = [
 def measured(folder, drawn, questions=(), seed=0, **options):
     tables.write(folder / "distractors.parquet", DISTRACTORS, drawn)
     tables.write(folder / "questions.parquet", VALIDITY, questions)
-    paths = {"toy-toy": folder / "questions.parquet"}
-    judge(paths, folder / "distractors.parquet", folder / "out.parquet", FilterSettings(**options), seed)
+    settings = FilterSettings(arms=("toy-toy",), **options)
+    judge([folder / "questions.parquet"], folder / "distractors.parquet", folder / "out.parquet", settings, seed)
     rows = tables.read(folder / "out.parquet", FILTERS).to_pylist()
     return {(row["of"], row["arm"], row["group"], row["measure"]): row for row in rows}
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, named, parquet_in, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
 from compvqa.settings import Settings
 
 
@@ -223,8 +223,8 @@ def validity(
 def distractors(
     out: Annotated[Path, typer.Argument(help="Table of judged distractors to write.")],
     seeds: Annotated[Path, typer.Option(help="Folder of the seeds' tables, of the chain none-none.")],
-    candidates: Annotated[list[str], typer.Option(help="CHAIN=FOLDER of candidate images; repeat for more.")],
-    presence: Annotated[list[str], typer.Option(help="CHAIN=FOLDER of presence; repeat for more.")],
+    candidates: Annotated[list[Path], typer.Option(help="A chain's folder of candidate images; repeat for more.")],
+    presence: Annotated[list[Path], typer.Option(help="A chain's folder of presence; repeat for more.")],
     scenes: Scenes,
     truth: Truth,
     lexicon: Lexicon,
@@ -232,15 +232,15 @@ def distractors(
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
-    """Judge which candidate distractors are false, and which of them the filters drop."""
+    """Judge which candidate distractors are false, and which the filters drop; --config names the chains, in order."""
     from compvqa.evaluation.analyses.distractors import DistractorSettings
     from compvqa.evaluation.analyses.distractors import distractors as work
 
     frame = Frame("distractors", config, seed, code)
     settings = frame.settings(DistractorSettings)
     asked = parquet_in(seeds)
-    found, seen = ({arm: parquet_in(path) for arm, path in named(of).items()} for of in (candidates, presence))
-    inputs = [*asked, *(path for of in (found, seen) for paths in of.values() for path in paths)]
+    found, seen = ([parquet_in(folder) for folder in folders] for folders in (candidates, presence))
+    inputs = [*asked, *(path for paths in (*found, *seen) for path in paths)]
     frame.run(
         lambda: work(asked, found, seen, scenes, truth, lexicon, out, settings, seed),
         [*inputs, *scene_tables(scenes), truth, lexicon],
@@ -250,7 +250,7 @@ def distractors(
 
 def filters(
     out: Annotated[Path, typer.Argument(help="Table of what the filters are worth to write.")],
-    questions: Annotated[list[str], typer.Option(help="CHAIN=FILE of judged questions; repeat for more.")],
+    questions: Annotated[list[Path], typer.Option(help="A chain's table of judged questions; repeat for more.")],
     distractors: Annotated[Path, typer.Option(help="Table of judged distractors.")],
     config: Config = None,
     seed: Seed = 1,
@@ -261,9 +261,8 @@ def filters(
 
     frame = Frame("filters", config, seed, code)
     settings = frame.settings(FilterSettings)
-    judged = named(questions)
-    inputs = [*judged.values(), distractors]
-    frame.run(lambda: judge(judged, distractors, out, settings, seed), inputs, [out])
+    inputs = [*questions, distractors]
+    frame.run(lambda: judge(questions, distractors, out, settings, seed), inputs, [out])
 
 
 def add_to(app: typer.Typer) -> None:

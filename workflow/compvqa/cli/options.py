@@ -72,17 +72,6 @@ def parquet_in(folder: Path) -> list[Path]:
     return found
 
 
-def named(given: Iterable[str]) -> dict[str, Path]:
-    """Options of the form NAME=PATH."""
-    found: dict[str, Path] = {}
-    for text in given:
-        name, equals, path = text.partition("=")
-        if not (name and equals and path):
-            raise InputError(f"{text!r} is not of the form NAME=PATH.")
-        found[name] = Path(path)
-    return found
-
-
 def scene_tables(folder: Path) -> list[Path]:
     """The five tables of scenes in a folder."""
     return [folder / f"{name}.parquet" for name in ("scenes", "objects", "attributes", "relations", "modifiers")]

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -62,12 +63,14 @@ CAUSES = ("overlapping names", "wrong", "missing")
 WORDS, IMAGES = "words", "images"
 _KIND = {"name": "object", "object": "object", "relation": "relation", "attr": "attribute"}
 
+T = TypeVar("T")
 Row = tuple[int, str, str]  # seed, key, scene_id
 
 
 class DistractorSettings(Settings):
     """Judging distractors against the truth."""
 
+    arms: tuple[str, ...] = Field(description="the chains, in the order in which their tables are given")
     asked: PositiveInt = Field(30, description="candidates of a seed and key that a chain asks about, at most")
     per_kind: PositiveInt = Field(4000, description="distractors judged of each kind, drawn by stable rank")
     memory: str = Field("2GB", description="memory of the search for them, before it uses the disk")
@@ -91,8 +94,8 @@ class Drawn:
 
 def distractors(
     seeds: Sequence[Path],
-    candidates: Mapping[str, Sequence[Path]],
-    presence: Mapping[str, Sequence[Path]],
+    candidates: Sequence[Sequence[Path]],
+    presence: Sequence[Sequence[Path]],
     scenes: Path,
     truth: Path,
     lexicon: Path,
@@ -102,27 +105,34 @@ def distractors(
 ) -> dict[str, int]:
     """Write for each arm what becomes of the same distractors, and whether they are false.
 
-    ``candidates`` and ``presence`` are the tables of the arms by their names, ``seeds`` those of the arm none-none.
+    ``candidates`` and ``presence`` are the tables of each of the arms, ``seeds`` those of the arm none-none.
     Counts: distractors drawn, those not judged, and those that are false by cause; by arm those that each filter drops.
     """
-    for arm in (NO_FILTERS, *candidates):
-        if arm not in candidates or arm not in presence:
-            raise InputError(f"the candidates or the presence of {arm} are missing: give both for {NO_FILTERS} too.")
+    candidates_of, presence_of = by_arm(settings.arms, candidates), by_arm(settings.arms, presence)
+    if NO_FILTERS not in settings.arms:
+        raise InputError(f"the chain {NO_FILTERS} is missing: distractors are drawn from what it has found.")
     judge = _Truth.load(scenes, truth, lexicon)
     with query.connect(out.parent, settings.memory) as connection:
-        every = _draw(connection, seeds, candidates[NO_FILTERS], settings, seed)
-        passed = {arm: _passed(connection, candidates[arm], settings.asked) for arm in sorted(candidates)}
+        every = _draw(connection, seeds, candidates_of[NO_FILTERS], settings, seed)
+        passed = {arm: _passed(connection, paths, settings.asked) for arm, paths in candidates_of.items()}
         unknown = set().union(*(beyond for _, beyond in passed.values()))
         drawn = [item for item in every if item.row not in unknown]
         causes = [judge(item.graph, item.row[2]) for item in track(drawn, "judging distractors", len(drawn))]
         found = []
         for arm, (left, _) in passed.items():
-            found += _of_arm(arm, drawn, causes, left, _presence(connection, presence[arm]), settings.related)
+            found += _of_arm(arm, drawn, causes, left, _presence(connection, presence_of[arm]), settings.related)
     tables.write(out, DISTRACTORS, found)
     counts = Counter({"in": len(every), "dropped: beyond a cap": len(unknown), "out": len(found)})
     counts.update(f"false: {cause}" for cause in causes if cause)
     counts.update(f"{row['arm']} dropped by {row['dropped']}" for row in found if row["dropped"])
     return dict(counts)
+
+
+def by_arm(arms: Sequence[str], given: Sequence[T]) -> dict[str, T]:
+    """What is given for each arm; too few or too many raise :class:`InputError`."""
+    if len(arms) != len(given):
+        raise InputError(f"there are tables of {len(given)} chains, but {len(arms)} chains: {', '.join(arms)}.")
+    return dict(zip(arms, given, strict=True))
 
 
 def kind_of(key: str) -> str | None:

@@ -16,7 +16,7 @@ scene, and distractors in one scene, go right or wrong together, so the interval
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ from pydantic import Field, PositiveInt
 
 from compvqa import tables
 from compvqa.evaluation.analyses import distractors, validity
-from compvqa.evaluation.analyses.distractors import DISTRACTORS, IMAGES, WORDS
+from compvqa.evaluation.analyses.distractors import DISTRACTORS, IMAGES, WORDS, by_arm
 from compvqa.evaluation.analyses.validity import VALIDITY
 from compvqa.filters.words import NO_FILTER
 from compvqa.seeds import stable_hash
@@ -54,23 +54,27 @@ INVALID = "invalid"
 FALSE, DROPPED, PRECISION, RECALL, LACKS, LOST = "false", "dropped", "precision", "recall", "kept lacks", "good lost"
 
 
-class FilterSettings(Settings):
+class IntervalSettings(Settings):
     """Intervals of what the filters are worth."""
 
     resamples: PositiveInt = Field(2000, description="bootstrap resamples of the scenes")
     level: float = Field(0.95, gt=0, lt=1, description="share of the resamples inside the interval")
 
 
+class FilterSettings(IntervalSettings):
+    """What is measured, and how surely."""
+
+    arms: tuple[str, ...] = Field(description="the chains, in the order in which their questions are given")
+
+
 Measure = tuple[str, pd.Series, pd.Series]  # its name, what counts, among what
 
 
-def judge(
-    questions: Mapping[str, Path], judged: Path, out: Path, settings: FilterSettings, seed: int
-) -> dict[str, int]:
-    """Write the measures of each arm: of its judged questions (by arm), and of the table of judged distractors."""
+def judge(questions: Sequence[Path], judged: Path, out: Path, settings: FilterSettings, seed: int) -> dict[str, int]:
+    """Write the measures of each arm: of its judged questions (a table for each), and of the judged distractors."""
     rows: list[dict] = []
-    for arm in sorted(questions):
-        table = tables.read(questions[arm], VALIDITY, ["template", "start_scene", "valid", "cause"]).to_pandas()
+    for arm, path in by_arm(settings.arms, questions).items():
+        table = tables.read(path, VALIDITY, ["template", "start_scene", "valid", "cause"]).to_pandas()
         table = table.rename(columns={"template": "group", "start_scene": "scene_id"})
         rows += _rows(QUESTIONS, arm, table, _of_questions, settings, seed, mean=True)
     table = tables.read(judged, DISTRACTORS, ["arm", "scene_id", "kind", "cause", "dropped"]).to_pandas()
@@ -120,7 +124,7 @@ def _rows(
     arm: str,
     judged: pd.DataFrame,
     measures: Callable[[pd.DataFrame], Iterator[Measure]],
-    settings: FilterSettings,
+    settings: IntervalSettings,
     seed: int,
     mean: bool = False,
 ) -> Iterator[dict]:
