@@ -14,3 +14,13 @@ def test_the_demo_has_equal_hashes_for_shards_cores_and_hash_seeds(root, tmp_pat
         project.run("dataset", "--config", f"shards={shards}", cores=cores)
         hashes.append(project.hashes(*TABLES))
     assert hashes[0] == hashes[1]
+
+
+def test_the_filters_are_judged_the_same_for_shards_cores_and_hash_seeds(root, tmp_path):
+    hashes = []
+    for shards, cores, hash_seed in ((1, 1, "1"), (3, 2, "77")):
+        project = copy_project(root, tmp_path / f"shards-{shards}")
+        project.environment = {"PYTHONHASHSEED": hash_seed}
+        project.run("results/tiny/evaluation/filters.parquet", "--config", f"shards={shards}", cores=cores)
+        hashes.append(project.hashes("tiny/evaluation/*.parquet", "tiny/arms/*/evaluation/*.parquet"))
+    assert hashes[0] == hashes[1] and len(hashes[0]) == 4

@@ -40,6 +40,11 @@ def test_editing_a_comment_or_a_docstring_reruns_nothing(edited):
     assert edited.plan() == set()
 
 
+def test_judging_more_distractors_reruns_the_judging_alone(edited):
+    replace(edited.folder / edited.config, "  per_kind: 100\n", "  per_kind: 90\n")
+    assert edited.plan() == {"distractors", "filters", "table", "figure", "index"}
+
+
 def test_adding_a_split_reruns_only_splits_and_what_is_after_them(edited):
     split = edited.folder / "config/splits/tpl-count.yaml"
     text = (edited.folder / "config/splits/tpl-verifyattr.yaml").read_text()
