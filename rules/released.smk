@@ -15,7 +15,7 @@ rule features:
     conda:
         "../envs/models.yaml"
     resources:
-        mem_mb=memory(6000),
+        mem_mb=memory(3000),
         runtime=minutes(240),
     params:
         config=CONFIG.features.released.model_dump_json(),
