@@ -117,8 +117,8 @@ def test_what_does_not_fit_stops_the_run(tmp_path, monkeypatch):
     images = ["vg:8", "vg:6"]
     with pytest.raises(InputError, match=r"6\.tsv, record 1: features of length 6 where those before have 8"):
         run(tmp_path, images, source("lxmert_tsv", wide, narrow))
-    with pytest.raises(InputError, match="there is no reader 'csv'; use one of gqa_h5, lxmert_tsv"):
-        run(tmp_path, images, source("csv", wide))
+    with pytest.raises(ValueError, match="there is no such reader, use one of gqa_h5, lxmert_tsv"):
+        source("csv", wide)
     monkeypatch.setattr(released.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100})())
     with pytest.raises(InputError, match="GB free where features may take"):
         run(tmp_path, images, source("lxmert_tsv", wide))

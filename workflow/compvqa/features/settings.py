@@ -1,10 +1,12 @@
 """The settings of region features; apart, so that the config needs no torch."""
 
+import pkgutil
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from compvqa.features import readers
 from compvqa.settings import Settings
 
 
@@ -39,10 +41,16 @@ class ReleasedSource(Settings):
     """Released features of the images of one space."""
 
     image_space: str = Field(description="the images are <image_space>:<id in the file>, as in the scene tables")
-    reader: str = Field(
-        pattern=r"^[a-z][a-z0-9_]*$", description="module in compvqa.features.readers: gqa_h5, lxmert_tsv"
-    )
+    reader: str = Field(description="module in compvqa.features.readers: gqa_h5, lxmert_tsv")
     files: tuple[Path, ...] = Field(min_length=1, description="for gqa_h5 gqa_objects_info.json and its shards")
+
+    @field_validator("reader")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        known = sorted(module.name for module in pkgutil.iter_modules(readers.__path__))
+        if name not in known:
+            raise ValueError(f"there is no such reader, use one of {', '.join(known)}")
+        return name
 
 
 class ReleasedSettings(Settings):
