@@ -7,6 +7,7 @@ import yaml
 from compvqa import tables
 from compvqa.features.store import RegionStore
 from compvqa.scenes.tables import SCENES
+from fixtures.project import copy_project
 from fixtures.released import detections, write_h5, write_tsv
 
 pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
@@ -27,7 +28,7 @@ def test_models_learn_from_released_features(edited):
     config = edited.folder / edited.config
     data = yaml.safe_load(config.read_text())
     data["features"] = {"released": {"sources": sources}}
-    config.write_text(yaml.safe_dump(data))
+    config.write_text(yaml.safe_dump(data, sort_keys=False))
 
     target = "results/tiny/pretrained/visualbert-tiny.1/model.safetensors"
     plan = edited.plan(target)
@@ -43,10 +44,11 @@ def test_models_learn_from_released_features(edited):
     assert [(row["image"], row["reason"]) for row in rejects] == [(f"sprites:{ids[half - 1]}", "image repeated")]
 
 
-def test_a_missing_file_of_features_is_named(edited):
-    config = edited.folder / edited.config
+def test_a_missing_file_of_features_is_named(root, tmp_path):
+    project = copy_project(root, tmp_path)
+    config = project.folder / project.config
     source = {"image_space": "sprites", "reader": "lxmert_tsv", "files": ["gone.tsv"]}
     data = yaml.safe_load(config.read_text()) | {"features": {"released": {"sources": [source]}}}
-    config.write_text(yaml.safe_dump(data))
-    done = edited.run("--dry-run", check=False)
-    assert done.returncode and "gone.tsv" in done.stdout and "rule features" in done.stdout
+    config.write_text(yaml.safe_dump(data, sort_keys=False))
+    done = project.run("--dry-run", check=False)
+    assert done.returncode and "Missing input files for rule features" in done.stdout and "gone.tsv" in done.stdout
