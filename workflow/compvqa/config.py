@@ -115,8 +115,8 @@ class Config(Settings):
         unknown = sorted(set(self.models.splits) - set(self.splits.names))
         if unknown:
             raise ValueError(f"models.splits names {unknown[0]}, which is not in splits.names")
-        if self.models.trained and not (self.images and self.truth):
-            raise ValueError("models.trained needs images and truth; leave it empty where there are none")
+        if self.models.trained and not (self.features.released.sources or (self.images and self.truth)):
+            raise ValueError("models.trained needs features.released, or images and truth; leave it empty without")
         return self
 
     def source(self, name: str) -> SourceSettings:
