@@ -145,8 +145,8 @@ class Config(Settings):
         unknown = sorted(set(self.models.splits) - set(self.splits.names))
         if unknown:
             raise ValueError(f"models.splits names {unknown[0]}, which is not in splits.names")
-        if self.models.trained and not (self.images and self.truth):
-            raise ValueError("models.trained needs images and truth; leave it empty where there are none")
+        if self.models.trained and not (self.features.released.sources or (self.images and self.truth)):
+            raise ValueError("models.trained needs features.released, or images and truth; leave it empty without")
         if self.judged.arms and not self.truth:
             raise ValueError("judged.arms needs the truth of the scenes; leave it empty where there is none")
         return self

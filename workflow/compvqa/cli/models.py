@@ -25,8 +25,6 @@ Dataset = Annotated[Path, typer.Option(help="Table of the balanced dataset.")]
 Split = Annotated[Path, typer.Option(help="Table of the split.")]
 Features = Annotated[Path, typer.Option(help="Folder with regions.parquet and features.npy.")]
 Parts = Annotated[list[str], typer.Option(help="A part of the split; repeat for more.")]
-Truth = Annotated[Path, typer.Option(help="Folder with complete/ and missing_only/.")]
-Lexicon = Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")]
 Predictions = Annotated[list[Path], typer.Option(help="A run's predictions; repeat for more.")]
 
 
@@ -53,11 +51,33 @@ def features(
     )
 
 
+def read_features(
+    out: Annotated[Path, typer.Argument(help="Folder for regions, features and rejects.")],
+    scenes: Scenes,
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Take the regions and features of the scenes' images from released files (--config names them)."""
+    from compvqa.features.released import read_released
+    from compvqa.features.settings import ReleasedSettings
+
+    frame = Frame("read_features", config, None, code)
+    settings = frame.settings(ReleasedSettings)
+    outputs = [out / "regions.parquet", out / "features.npy", out / "rejects.parquet"]
+    frame.run(
+        lambda: read_released(scenes, *outputs, settings),
+        [scenes / "scenes.parquet", *settings.files],
+        outputs,
+        readers=settings.readers,
+    )
+
+
 def pretrain(
     out: Annotated[Path, typer.Argument(help="Folder for the weights.")],
     graphs: Annotated[Path, typer.Option(help="Folder with subgraphs/, occurrences/, seeds/, candidates/.")],
     scenes: Scenes,
     features: Features,
+    encoder: Annotated[Path | None, typer.Option(help="Encoder whose words the columns of features are.")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -74,10 +94,9 @@ def pretrain(
     settings = validate(MatchSettings, request.pretraining, "pretraining")
     found = [parquet_in(graphs / name) for name in ("subgraphs", "occurrences", "seeds", "candidates")]
     store = [features / "regions.parquet", features / "features.npy"]
-    encoder = features / "encoder.safetensors"
     frame.run(
         lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
-        [*(path for paths in found for path in paths), *scene_tables(scenes), *store, encoder],
+        [*(path for paths in found for path in paths), *scene_tables(scenes), *store, *([encoder] if encoder else [])],
         [out / name for name in ("model.safetensors", "model.json", "history.csv")],
         model=request.model,
     )
@@ -204,8 +223,8 @@ def validity(
     out: Annotated[Path, typer.Argument(help="Table of judged questions to write.")],
     dataset: Dataset,
     scenes: Scenes,
-    truth: Truth,
-    lexicon: Lexicon,
+    truth: Annotated[Path, typer.Option(help="Folder with complete/ and missing_only/.")],
+    lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -220,53 +239,7 @@ def validity(
     frame.run(lambda: work(dataset, scenes, truth, lexicon, out, settings, seed), inputs, [out])
 
 
-def distractors(
-    out: Annotated[Path, typer.Argument(help="Table of judged distractors to write.")],
-    seeds: Annotated[Path, typer.Option(help="Folder of the seeds' tables, of the chain none-none.")],
-    candidates: Annotated[list[Path], typer.Option(help="A chain's folder of candidate images; repeat for more.")],
-    presence: Annotated[list[Path], typer.Option(help="A chain's folder of presence; repeat for more.")],
-    scenes: Scenes,
-    truth: Truth,
-    lexicon: Lexicon,
-    config: Config = None,
-    seed: Seed = 1,
-    code: Code = None,
-) -> None:
-    """Judge which candidate distractors are false, and which the filters drop; --config names the chains, in order."""
-    from compvqa.evaluation.analyses.distractors import DistractorSettings
-    from compvqa.evaluation.analyses.distractors import distractors as work
-
-    frame = Frame("distractors", config, seed, code)
-    settings = frame.settings(DistractorSettings)
-    asked = parquet_in(seeds)
-    found, seen = ([parquet_in(folder) for folder in folders] for folders in (candidates, presence))
-    inputs = [*asked, *(path for paths in (*found, *seen) for path in paths)]
-    frame.run(
-        lambda: work(asked, found, seen, scenes, truth, lexicon, out, settings, seed),
-        [*inputs, *scene_tables(scenes), truth, lexicon],
-        [out],
-    )
-
-
-def filters(
-    out: Annotated[Path, typer.Argument(help="Table of what the filters are worth to write.")],
-    questions: Annotated[list[Path], typer.Option(help="A chain's table of judged questions; repeat for more.")],
-    distractors: Annotated[Path, typer.Option(help="Table of judged distractors.")],
-    config: Config = None,
-    seed: Seed = 1,
-    code: Code = None,
-) -> None:
-    """Measure what the filters are worth: invalid questions and false distractors of each chain."""
-    from compvqa.evaluation.analyses.filters import FilterSettings, judge
-
-    frame = Frame("filters", config, seed, code)
-    settings = frame.settings(FilterSettings)
-    inputs = [*questions, distractors]
-    frame.run(lambda: judge(questions, distractors, out, settings, seed), inputs, [out])
-
-
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
-    evaluations = (scores, statistics, validity, distractors, filters)
-    for stage in (features, pretrain, train, predict, baseline, *evaluations):
-        app.command(stage.__name__)(stage)
+    for stage in (features, read_features, pretrain, train, predict, baseline, scores, statistics, validity):
+        app.command(stage.__name__.replace("_", "-"))(stage)
