@@ -1,8 +1,9 @@
-# Takes scene tables, the lexicon and candidates; gives the overlap of names and presence of subgraphs in images.
+# Takes scene tables, the lexicon, trained word filters and candidates; gives the overlap of names and presence of subgraphs in images.
 rule overlap:
     input:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
+        filters=WORD_FILTERS if CONFIG.overlap.method == "learned" else [],
     output:
         overlap=f"{T}/overlap/overlap.parquet",
         record=f"{T}/overlap/overlap.parquet.prov.json",
@@ -15,12 +16,15 @@ rule overlap:
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
+        gpu=CONFIG.models.gpus if CONFIG.overlap.method == "learned" else 0,
     params:
         config=CONFIG.section("overlap"),
+        models=f"--models {T}/words" if CONFIG.overlap.method == "learned" else "",
         seed=CONFIG.seed,
         code=stage_code("overlap", method=CONFIG.overlap.method),
     shell:
-        f"python -m compvqa overlap {{output.overlap}} --scenes {T}/scenes --lexicon {{input.lexicon}}{STAGE}"
+        f"python -m compvqa overlap {{output.overlap}} --scenes {T}/scenes --lexicon {{input.lexicon}}"
+        f" {{params.models}}{STAGE}"
 
 
 rule presence:

@@ -5,6 +5,7 @@ SHOWN = {
     "statistics": [rules.statistics.output.statistics],
     "scores": [rules.scores.output.scores],
     "validity": [rules.validity.output.validity] if CONFIG.truth else [],
+    "word_scores": [rules.word_scores.output.scores],
     "dataset": [rules.balance.output.dataset],
     "questions": [rules.gather_questions.output.questions],
     "dropped": [rules.gather_questions.output.dropped],

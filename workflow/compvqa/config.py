@@ -18,6 +18,8 @@ from compvqa.evaluation.analyses.validity import ValiditySettings
 from compvqa.evaluation.scores import ScoreSettings
 from compvqa.features.settings import FeatureSettings
 from compvqa.filters.images import PresenceSettings
+from compvqa.filters.labels import LabelSettings
+from compvqa.filters.word_settings import WordFilterSettings
 from compvqa.filters.words import OverlapSettings
 from compvqa.graphs.backend import CandidateSettings
 from compvqa.graphs.enumerate import SubgraphSettings
@@ -94,6 +96,8 @@ class Config(Settings):
     sprites: SpritesSettings = SpritesSettings()
     subgraphs: SubgraphSettings = SubgraphSettings()
     overlap: OverlapSettings = OverlapSettings()
+    word_labels: LabelSettings = LabelSettings()
+    word_filter: WordFilterSettings = WordFilterSettings()
     candidates: CandidateSettings = CandidateSettings()
     presence: PresenceSettings = PresenceSettings()
     related: RelatedSettings = RelatedSettings()

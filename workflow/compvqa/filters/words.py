@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field
 
-from compvqa import query, tables
+from compvqa import query
 from compvqa.errors import InputError
 from compvqa.filters.lexicon import KINDS, Lexicon
 from compvqa.filters.pairs import DIRECTED, PairSettings, in_context, opened, vocabulary
