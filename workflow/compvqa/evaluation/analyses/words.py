@@ -65,12 +65,12 @@ def word_scores(
             "annotators": ", ".join(sorted({name for row in held_out for name in row["annotator"].split(", ")})),
             "trained_on": len(learnt),
         }
-        for method, said in _methods(learnt, held_out, known, model):
+        for method, said in verdicts(learnt, held_out, known, model):
             rows.append(common | {"method": method} | measured(said, truth))
     return {"in": len(judged), "out": tables.write(out, WORD_SCORES, rows)}
 
 
-def _methods(
+def verdicts(
     learnt: list[dict], held_out: list[dict], lexicon: Lexicon, model: WordModel
 ) -> Iterator[tuple[str, np.ndarray]]:
     """What each method says of the held-out pairs: whether they are exclusive, bool [n]."""
