@@ -6,6 +6,7 @@ SHOWN = {
     "scores": [rules.scores.output.scores],
     "validity": [rules.validity.output.validity] if CONFIG.truth else [],
     "word_scores": [rules.word_scores.output.scores],
+    "word_histories": expand(rules.word_filter.output.history, names=WORD_KINDS),
     "dataset": [rules.balance.output.dataset],
     "questions": [rules.gather_questions.output.questions],
     "dropped": [rules.gather_questions.output.dropped],

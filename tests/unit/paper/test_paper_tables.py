@@ -233,6 +233,18 @@ def test_validity_is_compared_with_the_papers_17_and_53_to_17(world, tmp_path):
     assert sum(shares) == pytest.approx(100)
 
 
+def test_the_word_filter_stands_beside_the_papers_accuracies_on_held_out_pairs(world, tmp_path):
+    rows = rows_of("words", world.inputs, tmp_path)
+    assert list(rows) == ["Nouns: held-out pairs", "Nouns: held-out words", "Attributes: held-out pairs"]
+    nouns = rows["Nouns: held-out pairs"]
+    assert (nouns["Word filter (%)"], nouns["Word filter (%) (paper)"]) == ("95", "94.4")
+    assert (nouns["Pairs"], nouns["95 % interval"], nouns["Lexicon (%)"]) == ("20", "50.0 – 100.0", "100")
+    words = rows["Nouns: held-out words"]
+    assert (words["Word filter (%)"], words["Word filter (%) (paper)"]) == ("75", "")
+    assert rows["Attributes: held-out pairs"]["Word filter (%) (paper)"] == "95.7"
+    assert "always right" in (tmp_path / "words.html").read_text()
+
+
 def test_strange_names_never_become_markup(world, tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text(f"name: own\ntitle: '{NASTY}'\nsetup: few-shot\n")
