@@ -119,6 +119,10 @@ class Config(Settings):
         unknown = sorted(set(self.models.splits) - set(self.splits.names))
         if unknown:
             raise ValueError(f"models.splits names {unknown[0]}, which is not in splits.names")
+        if self.word_filter.encoder.hints and not self.word_labels.files:
+            raise ValueError(
+                "word_filter.encoder.hints needs word_labels.files: the lexicon would be told its own labels"
+            )
         if self.models.trained and not (self.images and self.truth):
             raise ValueError("models.trained needs images and truth; leave it empty where there are none")
         return self
