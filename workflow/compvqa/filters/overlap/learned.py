@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import torch
+
 from compvqa.errors import InputError
 from compvqa.filters.lexicon import KINDS, Lexicon
 from compvqa.filters.word_model import load, scores
@@ -20,6 +22,7 @@ def scorer(lexicon: Path, models: Path | None) -> Callable[[str, Sequence[str], 
     """A function that gives m for the pairs (xs[i], ys[i]) of a kind; ``models`` has a folder for each kind."""
     if models is None:
         raise InputError("overlap.method: learned needs trained word filters; give their folder as --models.")
+    torch.set_num_threads(1)  # other numbers give other bytes
     known = Lexicon.load(lexicon)
 
     def score(kind: str, xs: Sequence[str], ys: Sequence[str]) -> list[float]:
