@@ -1,8 +1,9 @@
-# Takes scene tables, the lexicon and candidates; gives the overlap of names and presence of subgraphs in images.
+# Takes scene tables, the lexicon, trained word filters and candidates; gives the overlap of names and presence of subgraphs in images.
 rule overlap:
     input:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
+        filters=lambda wildcards: WORD_FILTERS if method("overlap", wildcards.arm) == "learned" else [],
     output:
         overlap=f"{T}/{{arm}}overlap/overlap.parquet",
         record=f"{T}/{{arm}}overlap/overlap.parquet.prov.json",
@@ -15,12 +16,15 @@ rule overlap:
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
+        gpu=lambda wildcards: CONFIG.models.gpus if method("overlap", wildcards.arm) == "learned" else 0,
     params:
         config=lambda wildcards: filter_settings("overlap", wildcards.arm),
+        models=lambda wildcards, input: f"--models {T}/words" if input.filters else "",
         seed=CONFIG.seed,
         code=lambda wildcards: stage_code("overlap", method=method("overlap", wildcards.arm)),
     shell:
-        f"python -m compvqa overlap {{output.overlap}} --scenes {T}/scenes --lexicon {{input.lexicon}}{STAGE}"
+        f"python -m compvqa overlap {{output.overlap}} --scenes {T}/scenes --lexicon {{input.lexicon}}"
+        f" {{params.models}}{STAGE}"
 
 
 rule presence:

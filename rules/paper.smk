@@ -7,6 +7,8 @@ SHOWN = {
     "validity": [rules.validity.output.validity] if CONFIG.truth else [],
     "filters": [rules.filters.output.filters] if CONFIG.judged.arms else [],
     "distractors": [rules.distractors.output.distractors] if CONFIG.judged.arms else [],
+    "word_scores": [rules.word_scores.output.scores],
+    "word_histories": expand(rules.word_filter.output.history, names=WORD_KINDS),
     "dataset": [rules.balance.output.dataset],
     "questions": expand(rules.gather_questions.output.questions, arm=""),
     "dropped": expand(rules.gather_questions.output.dropped, arm=""),

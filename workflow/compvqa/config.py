@@ -21,6 +21,8 @@ from compvqa.evaluation.analyses.validity import ValiditySettings
 from compvqa.evaluation.scores import ScoreSettings
 from compvqa.features.settings import FeatureSettings
 from compvqa.filters.images import PresenceSettings
+from compvqa.filters.labels import LabelSettings
+from compvqa.filters.word_settings import WordFilterSettings
 from compvqa.filters.words import OverlapSettings
 from compvqa.graphs.backend import CandidateSettings
 from compvqa.graphs.enumerate import SubgraphSettings
@@ -123,6 +125,8 @@ class Config(Settings):
     sprites: SpritesSettings = SpritesSettings()
     subgraphs: SubgraphSettings = SubgraphSettings()
     overlap: OverlapSettings = OverlapSettings()
+    word_labels: LabelSettings = LabelSettings()
+    word_filter: WordFilterSettings = WordFilterSettings()
     candidates: CandidateSettings = CandidateSettings()
     presence: PresenceSettings = PresenceSettings()
     related: RelatedSettings = RelatedSettings()
@@ -145,6 +149,10 @@ class Config(Settings):
         unknown = sorted(set(self.models.splits) - set(self.splits.names))
         if unknown:
             raise ValueError(f"models.splits names {unknown[0]}, which is not in splits.names")
+        if self.word_filter.encoder.hints and not self.word_labels.files:
+            raise ValueError(
+                "word_filter.encoder.hints needs word_labels.files: the lexicon would be told its own labels"
+            )
         if self.models.trained and not (self.features.released.sources or (self.images and self.truth)):
             raise ValueError("models.trained needs features.released, or images and truth; leave it empty without")
         if self.judged.arms and not self.truth:

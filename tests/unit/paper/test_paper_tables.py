@@ -274,6 +274,18 @@ def test_false_distractors_are_counted_for_both_filters_and_for_the_second_after
     assert line[head.index("Kept ones that lack it (%) (paper)")] == "95.0"
 
 
+def test_the_word_filter_stands_beside_the_papers_accuracies_on_held_out_pairs(world, tmp_path):
+    rows = rows_of("words", world.inputs, tmp_path)
+    assert list(rows) == ["Nouns: held-out pairs", "Nouns: held-out words", "Attributes: held-out pairs"]
+    nouns = rows["Nouns: held-out pairs"]
+    assert (nouns["Word filter (%)"], nouns["Word filter (%) (paper)"]) == ("95", "94.4")
+    assert (nouns["Pairs"], nouns["95 % interval"], nouns["Lexicon (%)"]) == ("20", "50.0 – 100.0", "100")
+    words = rows["Nouns: held-out words"]
+    assert (words["Word filter (%)"], words["Word filter (%) (paper)"]) == ("75", "")
+    assert rows["Attributes: held-out pairs"]["Word filter (%) (paper)"] == "95.7"
+    assert "always right" in (tmp_path / "words.html").read_text()
+
+
 def test_strange_names_never_become_markup(world, tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text(f"name: own\ntitle: '{NASTY}'\nsetup: few-shot\n")

@@ -158,18 +158,21 @@ def overlap(
     out: Annotated[Path, typer.Argument(help="Table m(x, y) to write.")],
     scenes: Scenes,
     lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    models: Annotated[Path | None, typer.Option(help="Folder of trained word filters, a folder a kind.")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
     """Judge which names exclude each other: m(x, y) for all pairs seen in one context (App. A)."""
+    from compvqa.filters.lexicon import KINDS
     from compvqa.filters.words import OverlapSettings
     from compvqa.filters.words import overlap as work
 
     frame = Frame("overlap", config, seed, code)
     settings = frame.settings(OverlapSettings)
-    inputs = [*scene_tables(scenes), lexicon]
-    frame.run(lambda: work(scenes, lexicon, out, settings), inputs, [out], method=settings.method)
+    weights = [models / kind / name for kind in KINDS for name in ("model.safetensors", "model.json")] if models else []
+    inputs = [*scene_tables(scenes), lexicon, *weights]
+    frame.run(lambda: work(scenes, lexicon, out, settings, models), inputs, [out], method=settings.method)
 
 
 def candidates(

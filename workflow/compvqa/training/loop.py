@@ -30,7 +30,7 @@ from compvqa.training.data import (
     shared_words,
     word_tokenizer,
 )
-from compvqa.training.fit import OptimisationSettings, fit, prepare
+from compvqa.training.fit import OptimisationSettings, fit, prepare, write_json
 
 
 class TrainingSettings(Settings):
@@ -97,7 +97,7 @@ def train(
         _examples(asked, answers, tokenizer, store, longest),
         _examples(held_out, answers, tokenizer, store, longest),
         out, settings.optimisation, number, f"train {model}", [*recipe, tables.recipe_of(regions), start],
-        new=("",) if start is None else ("classifier.",),
+        collate=collate, new=("",) if start is None else ("classifier.",),
     )  # fmt: skip
     described = {
         "model": model,
@@ -188,9 +188,3 @@ def _read_json(path: Path) -> dict:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path} does not exist: train the model first.") from None
-
-
-def write_json(path: Path, data: dict) -> None:
-    """Write ``data`` as JSON, in its order, atomically."""
-    with tables.replacing(path) as temporary:
-        temporary.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -25,9 +25,9 @@ from compvqa.features.encoder import read_vocabulary
 from compvqa.features.store import MOST_REGIONS, RegionStore
 from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
-from compvqa.training.data import UNKNOWN, Examples, examples, word_tokenizer
-from compvqa.training.fit import HISTORY, OptimisationSettings, fit, prepare
-from compvqa.training.loop import plugin, write_json
+from compvqa.training.data import UNKNOWN, Examples, collate, examples, word_tokenizer
+from compvqa.training.fit import HISTORY, OptimisationSettings, fit, prepare, write_json
+from compvqa.training.loop import plugin
 from compvqa.training.matches import KINDS, Match, Matches, MatchExamples, read_distractors, read_known
 
 
@@ -131,6 +131,7 @@ def pretrain(
             number,
             f"pretrain {model}: {phase}",
             [*recipe, *learnt],
+            collate=collate,
             right=None if made is counting else (lambda scores, labels: right(scores, labels, counts)),
             new=("over_images.", "cls", "classifier.") if made is counting else ("",),
         )
