@@ -212,19 +212,22 @@ qualify row_number() over (partition by m.mask, r.split_id order by r.draw, r.sc
 """
 _BOTH = """
 select a.item, g.other, a.most, mix(xor(xor(a.key, a.key_id), g.draw)) as rank
-from {asked} a join group_part g using ({by}) semi join match x on x.word = a.name and get_bit(x.exclusive, g.name) = 1
+from {asked} a join group_part g using ({by})
+{second} semi join match x on x.word = a.name and get_bit(x.exclusive, g.name) = 1
 """
-_ONE = _BOTH.format(asked="asked_part", by="mask, split_id")
-_BOTH2 = _BOTH + " semi join match y on y.word = a.name2 and get_bit(y.exclusive, g.name2) = 1"
+_ONE = _BOTH.format(asked="asked_part", by="mask, split_id", second="")
+_SECOND = "semi join match y on y.word = a.name2 and get_bit(y.exclusive, g.name2) = 1"
 # what is asked with each second name that was seen with the others
 _SEEN = """(
     select a.*, z.object as key2 from asked_part a join seen z using (split_id, subject, relation)
     where a.object is null
     union all
     select a.*, z.relation from asked_part a join seen z using (split_id, subject, object) where a.relation is null)"""
-_TWO = (
-    f"{_BOTH2.format(asked='(from asked_part where subject is null)', by='mask, split_id')} union all "
-    f"{_BOTH2.format(asked=_SEEN, by='mask, split_id, key2')}"
+_TWO = " union all ".join(
+    (
+        _BOTH.format(asked="(from asked_part where subject is null)", by="mask, split_id", second=_SECOND),
+        _BOTH.format(asked=_SEEN, by="mask, split_id, key2", second=_SECOND),
+    )
 )
 
 
@@ -276,12 +279,16 @@ from possible semi join (from compared anti join refuted using (comparison)) usi
 """,
         """
 insert into found
-select seed, key_id, scene, row_number() over (partition by seed, key_id order by draw, scene) - 1 as rank, name, name2
+select f.seed, f.key_id, c.scene, f.rank, c.name, c.name2
 from (
-    select s.seed, c.key_id, c.scene, c.name, c.name2, mix(xor(s.salt, xor(k.salt, c.salt))) as draw
-    from considered c anti join containing using (item)
-    join seed s on s.key = c.key and s.split_id = c.split_id join key k on k.id = c.key_id)
-qualify rank < getvariable('per_key')
+    select seed, key_id, unnest(items) as item, generate_subscripts(items, 1) - 1 as rank
+    from (
+        select s.seed, c.key_id,
+            arg_min(c.item, mix(xor(s.salt, xor(k.salt, c.salt))), least(999999, getvariable('per_key'))) as items
+        from considered c anti join containing using (item)
+        join seed s on s.key = c.key and s.split_id = c.split_id join key k on k.id = c.key_id
+        group by s.seed, c.key_id)) f
+join considered c using (item)
 """,
     )
 
