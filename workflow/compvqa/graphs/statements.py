@@ -298,7 +298,7 @@ NEGATIVES = (
     (_CUT.format(places="place"), (_MASKED, _SHARED, _MEMBER, _ASKED, *_negatives(_ONE))),
     (_CUT.format(places="places2"), (_MASKED2, _SHARED2, _MEMBER2, _ASKED2, *_negatives(_TWO))),
 )
-PARTS = "select max(part) + 1 from cut"
+PARTS = "select coalesce(max(part), 0) + 1 from cut"
 
 # The trees of what is asked, made when the search is done with its memory.
 TREE = (
