@@ -14,18 +14,17 @@ SEEN = tables.Schema("seen", pa.schema([("image", pa.string())]), key=("image",)
 
 
 def write_seen(path: Path, images: Iterable[str]) -> int:
-    """Write the images that the model beside ``path`` was trained on, held-out ones too; give their number."""
+    """Write the images that had a part in a model's training, held-out ones too; give their number."""
     return tables.write(path, SEEN, pa.table({"image": pa.array(sorted(set(images)), pa.string())}))
 
 
-def check_unseen(seen: Iterable[Path], images: Iterable[str]) -> int:
-    """The number of ``images``; InputError names one that is in one of the tables ``seen``."""
+def check_unseen(path: Path, images: Iterable[str]) -> int:
+    """The number of ``images``; InputError names one that is in the table ``path``."""
     asked = set(images)
-    for path in seen:
-        both = asked.intersection(tables.read(path, SEEN)["image"].to_pylist())
-        if both:
-            raise InputError(
-                f"{path.parent} was trained on image {min(both)}, about which it is asked: what a filter says of an "
-                "image that it saw is worth nothing, so train it on others."
-            )
+    both = asked.intersection(tables.read(path, SEEN)["image"].to_pylist())
+    if both:
+        raise InputError(
+            f"{path.parent} was trained on image {min(both)}, about which it is asked: what a model says of an image "
+            "that it saw is worth nothing, so train it on others."
+        )
     return len(asked)

@@ -1,7 +1,7 @@
 """LXMERT (Tan and Bansal, 2019) from transformers: two streams, words and regions, and layers across them.
 
-The backbone of the image-subgraph classifier (COVR, App. B) and of a multi-image model. With ``checkpoint`` the released
-weights, their tokenizer and size; without, a tiny one for training from scratch on one core.
+The backbone of the image-subgraph classifier (COVR, App. B) and of a multi-image model. With ``checkpoint`` the
+released weights, their tokenizer and size; without, a tiny one for training from scratch on one core.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from compvqa.models.visualbert import WAVES, positions, waves
 from compvqa.settings import Settings
 
 EDGES = 4  # left, top, right and bottom: what the released weights know of a region's place
-ANCHOR = 4.5  # how far names outweigh places at first
+ANCHOR = 4.5  # how far names outweigh places at first, in words
+PLACE = 0.3  # the same, the other way round, in regions
 
 
 class ModelSettings(Settings):
@@ -64,6 +65,7 @@ class LxmertBackbone(nn.Module):
         words, projection = parts.word_embeddings.weight, encoder.visn_fc.visn_fc.weight
         words.mul_(ANCHOR)
         projection.mul_(0.3)
+        encoder.visn_fc.box_layer_norm.weight.mul_(PLACE)
         parts.position_embeddings.weight.copy_(0.2 * 2**0.5 * positions(*parts.position_embeddings.weight.shape))
         for column, tokens in columns.items():
             projection[:, column] = words[list(tokens)].mean(dim=0)
