@@ -11,6 +11,7 @@ sys.path.insert(0, str(PROJECT / "workflow"))
 
 from compvqa.config import Definitions, as_json, load_config
 from compvqa.errors import InputError
+from compvqa.filters.images import ScoringSettings
 from compvqa.provenance.digest import files_digest
 from compvqa.scenes.download import read_sources
 from compvqa.stages import stage_code
@@ -33,6 +34,7 @@ LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 TEMPLATE_KINDS = sorted({TEMPLATES.load(path.stem)["kind"] for path in TEMPLATES.folder.glob("*.yaml")})
 T = f"results/{CONFIG.testbed}"
 SPRITES = str(CONFIG.world)
+PRESENCE_ENV = "../envs/models.yaml" if CONFIG.presence.method == "learned" else "../envs/data.yaml"
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown).
 LOG = " --code {params.code} 2>&1 | tee {log}"
@@ -63,6 +65,37 @@ def model_settings(name, *sections, **changed):
 def module_of(model):
     """The module of a model: the name of a baseline, or as its file says."""
     return model if model in CONFIG.models.baselines else MODELS.load(model)["model"]
+
+
+def presence_settings():
+    """What the stages that score presence get, as JSON: how, and what other sections say of it."""
+    section = CONFIG.presence
+    scoring = section.model_dump(mode="json", include=set(ScoringSettings.model_fields))
+    return as_json({**scoring, "folds": section.examples.folds, "tried": CONFIG.related.tried})
+
+
+def presence_models():
+    """The modules of the models that score presence."""
+    return [module_of(CONFIG.presence.model)] if CONFIG.presence.method == "learned" else []
+
+
+def presence_inputs():
+    """The files of the folds' models and of the features, where presence is learned."""
+    if not presence_models():
+        return []
+    folds = range(CONFIG.presence.examples.folds)
+    files = [f"{T}/filters/images/{fold}/{file}" for fold in folds for file in ("model.safetensors", "model.json", "saw.parquet")]
+    return [*files, f"{T}/features/regions.parquet", f"{T}/features/features.npy"]
+
+
+def presence_options():
+    """The command-line options that name them."""
+    return f"--models {T}/filters/images --features {T}/features" if presence_models() else ""
+
+
+def presence_gpus():
+    """GPUs that a job asks for to score presence."""
+    return CONFIG.models.gpus if presence_models() else 0
 
 
 def repeated(option, values):

@@ -27,6 +27,8 @@ rule presence:
     input:
         seeds=f"{T}/graphs/seeds/{{scatteritem}}.parquet",
         candidates=f"{T}/graphs/candidates/{{scatteritem}}.parquet",
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        models=presence_inputs(),
     output:
         presence=f"{T}/filters/presence/{{scatteritem}}.parquet",
         record=f"{T}/filters/presence/{{scatteritem}}.parquet.prov.json",
@@ -35,13 +37,16 @@ rule presence:
     benchmark:
         "benchmarks/jobs/presence-{scatteritem}.tsv"
     conda:
-        "../envs/data.yaml"
+        PRESENCE_ENV
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(60),
+        mem_mb=memory(3000),
+        runtime=minutes(240),
+        gpu=presence_gpus(),
     params:
-        config=CONFIG.section("presence"),
+        config=presence_settings(),
+        models=presence_options(),
         seed=CONFIG.seed,
-        code=stage_code("presence", method=CONFIG.presence.method),
+        code=stage_code("presence", method=CONFIG.presence.method, models=presence_models()),
     shell:
-        "python -m compvqa presence {output.presence} --seeds {input.seeds} --candidates {input.candidates}" f"{STAGE}"
+        "python -m compvqa presence {output.presence} --seeds {input.seeds} --candidates {input.candidates}"
+        f" --scenes {T}/scenes {{params.models}}{STAGE}"

@@ -59,6 +59,7 @@ rule related:
         seeds=f"{T}/graphs/seeds/{{scatteritem}}.parquet",
         candidates=f"{T}/graphs/candidates/{{scatteritem}}.parquet",
         presence=f"{T}/filters/presence/{{scatteritem}}.parquet",
+        thresholds=f"{T}/filters/images/thresholds.json" if CONFIG.presence.calibrated else [],
     output:
         related=f"{T}/graphs/related/{{scatteritem}}.parquet",
         record=f"{T}/graphs/related/{{scatteritem}}.parquet.prov.json",
@@ -75,7 +76,8 @@ rule related:
         config=CONFIG.section("related"),
         seed=CONFIG.seed,
         code=stage_code("related"),
+        thresholds=f"--thresholds {T}/filters/images/thresholds.json" if CONFIG.presence.calibrated else "",
     shell:
         "python -m compvqa related --seeds {input.seeds} --candidates {input.candidates}"
-        " --presence {input.presence} --related {output.related}"
+        " --presence {input.presence} {params.thresholds} --related {output.related}"
         f"{STAGE}"

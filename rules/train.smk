@@ -39,6 +39,7 @@ rule pretrain:
         weights=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors",
         model=f"{T}/pretrained/{{model}}.{{run_seed}}/model.json",
         history=f"{T}/pretrained/{{model}}.{{run_seed}}/history.csv",
+        saw=f"{T}/pretrained/{{model}}.{{run_seed}}/saw.parquet",
         record=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors.prov.json",
     log:
         "logs/pretrain/{model}.{run_seed}.log",

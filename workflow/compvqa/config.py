@@ -14,10 +14,13 @@ from pydantic import Field, model_validator
 
 from compvqa.balance import BalanceSettings
 from compvqa.errors import InputError
+from compvqa.evaluation.analyses.image_labels import LabelSettings
 from compvqa.evaluation.analyses.validity import ValiditySettings
 from compvqa.evaluation.scores import ScoreSettings
 from compvqa.features.settings import FeatureSettings
-from compvqa.filters.images import PresenceSettings
+from compvqa.filters.examples import ExampleSettings
+from compvqa.filters.images import ScoringSettings
+from compvqa.filters.thresholds import ThresholdSettings
 from compvqa.filters.words import OverlapSettings
 from compvqa.graphs.backend import CandidateSettings
 from compvqa.graphs.enumerate import SubgraphSettings
@@ -52,6 +55,21 @@ class LexiconSource(Settings):
     def files(self) -> list[str]:
         """The files to read."""
         return [str(self.file)] if self.file else [str(self.gqa / name) for name in ONTOLOGY]
+
+
+class PresenceSection(ScoringSettings):
+    """The image-subgraph classifier: its model, what it learns from, how it is asked, and its thresholds."""
+
+    model: str = Field("lxmert-tiny", description="file of config/models, without .yaml, that the folds are trained by")
+    examples: ExampleSettings = Field(ExampleSettings(), description="what the folds learn from")
+    calibrated: bool = Field(
+        False, description="set the thresholds by annotated images; false: related.tau_object and so on"
+    )
+    annotated: Path | None = Field(
+        None, description="annotated images of the test-bed (CSV); without, those in aside/calibration are labelled"
+    )
+    labels: LabelSettings = Field(LabelSettings(), description="how many of these are labelled")
+    calibration: ThresholdSettings = Field(ThresholdSettings(), description="how thresholds are set")
 
 
 class SplitsSection(SplitSettings):
@@ -90,12 +108,16 @@ class Config(Settings):
     lexicon: LexiconSource
     images: dict[str, Path] = Field(default_factory=dict, description="folder of pictures by image space")
     truth: Path | None = Field(None, description="the world's truth, where it is known (sprites)")
+    aside: Path | None = Field(
+        None,
+        description="folder with encoder/ and calibration/: scenes outside the test-bed (sprites)",
+    )
     world: Path = Field(Path("resources/sprites"), description="folder in which the sprites world is made")
     sprites: SpritesSettings = SpritesSettings()
     subgraphs: SubgraphSettings = SubgraphSettings()
     overlap: OverlapSettings = OverlapSettings()
     candidates: CandidateSettings = CandidateSettings()
-    presence: PresenceSettings = PresenceSettings()
+    presence: PresenceSection = PresenceSection()
     related: RelatedSettings = RelatedSettings()
     questions: QuestionsSettings = QuestionsSettings()
     balance: BalanceSettings = BalanceSettings()
@@ -115,8 +137,10 @@ class Config(Settings):
         unknown = sorted(set(self.models.splits) - set(self.splits.names))
         if unknown:
             raise ValueError(f"models.splits names {unknown[0]}, which is not in splits.names")
-        if self.models.trained and not (self.images and self.truth):
-            raise ValueError("models.trained needs images and truth; leave it empty where there are none")
+        if self.models.trained and not (self.images and self.truth and self.aside):
+            raise ValueError("models.trained needs images, truth and aside; leave it empty where there are none")
+        if self.presence.calibrated and not (self.presence.annotated or self.aside):
+            raise ValueError("presence.calibrated needs presence.annotated, or aside, to set thresholds by")
         return self
 
     def source(self, name: str) -> SourceSettings:

@@ -222,7 +222,7 @@ def related(
 def questions(
     seeds: Annotated[Path, typer.Option(help="Table of seeds.")],
     related: Annotated[Path, typer.Option(help="Table of related images.")],
-    presence: Annotated[Path, typer.Option(help="Table of the 'others exist' check.")],
+    others: Annotated[Path, typer.Option(help="Table of the 'others exist' check.")],
     scenes: Scenes,
     lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
     templates: Annotated[Path, typer.Option(help="Folder of templates (YAML).")],
@@ -241,9 +241,9 @@ def questions(
     settings = frame.settings(QuestionsSettings)
     frame.run(
         lambda: generate(
-            seeds, related, scenes, lexicon, templates, questions, dropped, settings, seed, testbed, presence
+            seeds, related, scenes, lexicon, templates, questions, dropped, settings, seed, testbed, others
         ),
-        [seeds, related, presence, *scene_tables(scenes), lexicon, templates],
+        [seeds, related, others, *scene_tables(scenes), lexicon, templates],
         [questions, dropped],
         kinds=sorted({template.kind for template in load(templates)}),
     )

@@ -103,6 +103,7 @@ def presence(
         [seeds, candidates, *inputs],
         [out],
         method=settings.method,
+        models=_models(given),
     )
 
 
@@ -137,6 +138,7 @@ def others(
         [seeds, related, lexicon, templates, *inputs],
         [out],
         method=settings.method,
+        models=_models(given),
         kinds=sorted({template.kind for template in load(templates)}),
     )
 
@@ -185,6 +187,7 @@ def image_scores(
         [annotated, *inputs],
         [out],
         method=settings.method,
+        models=_models(given),
     )
 
 
@@ -212,6 +215,13 @@ def _knowledge(scenes: Path, features: Path | None, models: Path | None, folds: 
     saw = [features / "encoder_saw.parquet"] if (features / "encoder_saw.parquet").exists() else []
     files = [models / str(fold) / name for fold in range(folds) for name in ("model.safetensors", "model.json", SAW)]
     return Knowledge(scenes, features, models), [*scene_tables(scenes), *(features / n for n in SOME), *saw, *files]
+
+
+def _models(given) -> list[str]:  # noqa: ANN001
+    """The module of the models that score presence."""
+    from compvqa.training.loop import read_json
+
+    return [] if given is None else [read_json(given.models / "0" / "model.json")["model"]]
 
 
 def add_to(app: typer.Typer) -> None:

@@ -76,7 +76,7 @@ def pretrain(
     frame.run(
         lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
         [*(path for paths in found for path in paths), *scene_tables(scenes), *store, encoder],
-        [out / name for name in ("model.safetensors", "model.json", "history.csv")],
+        [out / name for name in ("model.safetensors", "model.json", "history.csv", "saw.parquet")],
         model=request.model,
     )
 

@@ -68,8 +68,8 @@ def make_examples(
 
     Positives are all (scene, simple subgraph) that occur, if the subgraph has a negative; negatives the candidates of
     a simple subgraph that differ from it in one node, as many as there are positives times ``negatives``, dealt evenly
-    over what differs, by stable rank. A bare noun, which has no candidates of its own, takes those of subgraphs in which another noun stands in its
-    place. ``scenes`` is the folder of scene tables.
+    over what differs, by stable rank. A bare noun, which has no candidates of its own, takes those of subgraphs in
+    which another noun stands in its place. ``scenes`` is the folder of scene tables.
     """
     with connect(out, settings) as connection:
         _load(connection, subgraphs, occurrences, seeds, candidates, scenes, overlap, settings, seed)

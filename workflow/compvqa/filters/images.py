@@ -38,12 +38,10 @@ PRESENCE = Schema(
 )
 
 
-class PresenceSettings(StoreSettings):
+class ScoringSettings(StoreSettings):
     """How the presence of subgraphs in images is scored."""
 
     method: str = Field("none", description="Module in compvqa.filters.presence that gives the scores")
-    folds: int = Field(5, ge=2, description="Parts of the images, each with a model of its own")
-    tried: int = Field(30, ge=1, description="Candidates of a seed and key that are asked about, at most")
     without_boxes: Literal["accept", "refuse"] = Field(
         "accept", description="What becomes of a scene whose annotated instances have no boxes to be masked by"
     )
@@ -55,6 +53,13 @@ class PresenceSettings(StoreSettings):
     )
     batch_size: int = Field(256, ge=1, description="Pairs that are scored at once; no score depends on it")
     threads: int = Field(1, ge=1, description="Threads of torch and of DuckDB")
+
+
+class PresenceSettings(ScoringSettings):
+    """The same, with what other stages' settings say of it."""
+
+    folds: int = Field(5, ge=2, description="Parts of the images, each with a model of its own")
+    tried: int = Field(30, ge=1, description="Candidates of a seed and key that are asked about, at most")
 
 
 @dataclass(frozen=True)

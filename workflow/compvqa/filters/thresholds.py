@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class ThresholdSettings(Settings):
     """How thresholds are set."""
 
     target: float = Field(
-        0.95, gt=0, le=1, description="share of the images kept that truly lack the subgraph, at least"
+        0.95, gt=0, le=1, description="share of the images kept that truly lack the subgraph, at least (paper: 0.95)"
     )
     most_lost: float = Field(
         0.05, ge=0, lt=1, description="share of the good images that may be dropped to come above the target"
@@ -85,12 +85,8 @@ def set_thresholds(annotated: Path, presence: Path, out: Path, settings: Thresho
     An image is kept if the least score of the simple subgraphs is at most the threshold. Kinds without annotated pairs
     are left out. Counts: pairs, and per mille what is kept right, what is lost of the good and found of the others.
     """
-    rows = tables.read(presence, PRESENCE).filter(~tables.read(presence, PRESENCE)["masked"].to_numpy())
-    p = dict(
-        zip(
-            zip(*(rows[name].to_pylist() for name in PRESENCE.key[:2]), strict=True), rows["p"].to_pylist(), strict=True
-        )
-    )
+    rows = tables.read(presence, PRESENCE).to_pylist()
+    p = {(row["scene_id"], row["subgraph_key"]): row["p"] for row in rows if not row["masked"]}
     found: dict[str, list[tuple[float, bool]]] = {kind: [] for kind in KINDS}
     for item in read_annotated(annotated):
         scores = [p.get((item.scene_id, part.key), 0.0) for part in simple_subgraphs(item.graph)]
