@@ -34,7 +34,9 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
         ({"lexicon": {}}, "give either file or gqa"),
         ({"sources": MINE["sources"] * 2}, "two sources have one name"),
         ({"testbed": "My Bed"}, "config key testbed has the wrong value 'My Bed'"),
-        ({"models": {"trained": ["visualbert"]}}, "needs images and truth"),
+        ({"models": {"trained": ["visualbert"]}}, "needs images, truth and aside"),
+        ({"presence": {"method": "learned"}}, "presence.method learned needs"),
+        ({"presence": {"calibrated": True}}, "presence.calibrated needs"),
         ({"balance": {"per_template": 3}}, "balance.per_template is unknown"),
     ],
 )

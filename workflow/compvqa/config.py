@@ -139,6 +139,8 @@ class Config(Settings):
             raise ValueError(f"models.splits names {unknown[0]}, which is not in splits.names")
         if self.models.trained and not (self.images and self.truth and self.aside):
             raise ValueError("models.trained needs images, truth and aside; leave it empty where there are none")
+        if self.presence.method == "learned" and not (self.images and self.truth and self.aside):
+            raise ValueError("presence.method learned needs region features: images, truth and aside")
         if self.presence.calibrated and not (self.presence.annotated or self.aside):
             raise ValueError("presence.calibrated needs presence.annotated, or aside, to set thresholds by")
         return self

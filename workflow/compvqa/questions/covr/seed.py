@@ -146,7 +146,8 @@ class Seed:
         simple = [closest_subgraphs(g) for g in asked]
 
         def good(scene_id: str) -> bool:
-            return not any(all(self._others(scene_id, part) for part in parts) for parts in simple)
+            # lists, so that all are asked whatever the answers are: what is asked can be told before
+            return not any([all([self._others(scene_id, part) for part in parts]) for parts in simple])
 
         negatives = self.negatives if self._random_scenes is None else self._easy(references)
         return Pool(
