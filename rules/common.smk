@@ -84,7 +84,11 @@ def presence_inputs():
     if not presence_models():
         return []
     folds = range(CONFIG.presence.examples.folds)
-    files = [f"{T}/filters/images/{fold}/{file}" for fold in folds for file in ("model.safetensors", "model.json", "saw.parquet")]
+    files = [
+        f"{T}/filters/images/{fold}/{file}"
+        for fold in folds
+        for file in ("model.safetensors", "model.json", "saw.parquet")
+    ]
     return [*files, f"{T}/features/regions.parquet", f"{T}/features/features.npy"]
 
 

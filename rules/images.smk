@@ -104,9 +104,7 @@ rule image_start:
             table=["subgraphs", "occurrences", "seeds", "candidates"],
         ),
         scenes=CONFIG.aside or [],
-        features=expand(
-            f"{T}/features/{{file}}", file=["regions.parquet", "features.npy", "encoder.safetensors"]
-        ),
+        features=expand(f"{T}/features/{{file}}", file=["regions.parquet", "features.npy", "encoder.safetensors"]),
     output:
         weights=f"{IMAGES}/start/model.safetensors",
         model=f"{IMAGES}/start/model.json",
@@ -193,9 +191,7 @@ rule others:
         questions=CONFIG.section("questions"),
         models=presence_options(),
         seed=CONFIG.seed,
-        code=stage_code(
-            "others", method=CONFIG.presence.method, models=presence_models(), kinds=TEMPLATE_KINDS
-        ),
+        code=stage_code("others", method=CONFIG.presence.method, models=presence_models(), kinds=TEMPLATE_KINDS),
         templates=TEMPLATES.digest(),
     shell:
         "python -m compvqa others {output.others} --seeds {input.seeds} --related {input.related}"
