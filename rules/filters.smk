@@ -31,6 +31,8 @@ rule presence:
     input:
         seeds=lambda wildcards: found("seeds", wildcards),
         candidates=lambda wildcards: found("candidates", wildcards),
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        models=lambda wildcards: presence_inputs(wildcards.arm),
     output:
         presence=f"{T}/{{arm}}filters/presence/{{scatteritem}}.parquet",
         record=f"{T}/{{arm}}filters/presence/{{scatteritem}}.parquet.prov.json",
@@ -39,13 +41,16 @@ rule presence:
     benchmark:
         "benchmarks/jobs/{arm}presence-{scatteritem}.tsv"
     conda:
-        "../envs/data.yaml"
+        PRESENCE_ENV
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(60),
+        mem_mb=memory(3000),
+        runtime=minutes(240),
+        gpu=lambda wildcards: presence_gpus(wildcards.arm),
     params:
-        config=lambda wildcards: filter_settings("presence", wildcards.arm),
+        config=lambda wildcards: presence_settings(wildcards.arm),
+        models=lambda wildcards: presence_options(wildcards.arm),
         seed=CONFIG.seed,
-        code=lambda wildcards: stage_code("presence", method=method("presence", wildcards.arm)),
+        code=lambda wildcards: presence_code("presence", wildcards.arm),
     shell:
-        "python -m compvqa presence {output.presence} --seeds {input.seeds} --candidates {input.candidates}" f"{STAGE}"
+        "python -m compvqa presence {output.presence} --seeds {input.seeds} --candidates {input.candidates}"
+        f" --scenes {T}/scenes {{params.models}}{STAGE}"

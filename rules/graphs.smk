@@ -60,6 +60,7 @@ rule related:
         seeds=lambda wildcards: found("seeds", wildcards),
         candidates=lambda wildcards: found("candidates", wildcards),
         presence=f"{T}/{{arm}}filters/presence/{{scatteritem}}.parquet",
+        thresholds=lambda wildcards: thresholds_of(wildcards.arm),
     output:
         related=f"{T}/{{arm}}graphs/related/{{scatteritem}}.parquet",
         record=f"{T}/{{arm}}graphs/related/{{scatteritem}}.parquet.prov.json",
@@ -76,7 +77,8 @@ rule related:
         config=CONFIG.section("related"),
         seed=CONFIG.seed,
         code=stage_code("related"),
+        thresholds=lambda wildcards: repeated("--thresholds", thresholds_of(wildcards.arm)),
     shell:
         "python -m compvqa related --seeds {input.seeds} --candidates {input.candidates}"
-        " --presence {input.presence} --related {output.related}"
+        " --presence {input.presence} {params.thresholds} --related {output.related}"
         f"{STAGE}"

@@ -30,6 +30,7 @@ rule distractors:
         scenes=rules.validity.input.scenes,
         truth=rules.validity.input.truth,
         lexicon=rules.lexicon.output.lexicon,
+        thresholds=thresholds_of(""),
     output:
         distractors=f"{T}/evaluation/distractors.parquet",
         record=f"{T}/evaluation/distractors.parquet.prov.json",
@@ -53,12 +54,13 @@ rule distractors:
         ),
         candidates=repeated("--candidates", [f"{T}/{searched(arm)}graphs/candidates" for arm in ARMS.values()]),
         presence=repeated("--presence", [f"{T}/{arm}filters/presence" for arm in ARMS.values()]),
+        thresholds=repeated("--thresholds", thresholds_of("")),
         seed=CONFIG.seed,
         code=stage_code("distractors"),
     shell:
         f"python -m compvqa distractors {{output.distractors}} --seeds $(dirname {{input.seeds[0]}})"
-        f" {{params.candidates}} {{params.presence}} --scenes {T}/scenes --truth {{input.truth}}"
-        f" --lexicon {{input.lexicon}}{STAGE}"
+        f" {{params.candidates}} {{params.presence}} {{params.thresholds}} --scenes {T}/scenes"
+        f" --truth {{input.truth}} --lexicon {{input.lexicon}}{STAGE}"
 
 
 rule filters:

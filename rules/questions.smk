@@ -3,7 +3,7 @@ rule questions:
     input:
         seeds=lambda wildcards: found("seeds", wildcards),
         related=f"{T}/{{arm}}graphs/related/{{scatteritem}}.parquet",
-        presence=f"{T}/{{arm}}filters/presence/{{scatteritem}}.parquet",
+        others=f"{T}/{{arm}}filters/others/{{scatteritem}}.parquet",
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
     output:
@@ -25,7 +25,7 @@ rule questions:
         code=stage_code("questions", kinds=TEMPLATE_KINDS),
         templates=TEMPLATES.digest(),
     shell:
-        "python -m compvqa questions --seeds {input.seeds} --related {input.related} --presence {input.presence}"
+        "python -m compvqa questions --seeds {input.seeds} --related {input.related} --others {input.others}"
         f" --scenes {T}/scenes --lexicon {{input.lexicon}} --templates $PROJECT/config/templates/covr"
         f" --testbed {CONFIG.testbed} --questions {{output.questions}} --dropped {{output.dropped}}{STAGE}"
 

@@ -17,11 +17,14 @@ from compvqa.balance import BalanceSettings
 from compvqa.errors import InputError
 from compvqa.evaluation.analyses.distractors import NO_FILTERS
 from compvqa.evaluation.analyses.filters import IntervalSettings
+from compvqa.evaluation.analyses.image_labels import ImageLabelSettings
 from compvqa.evaluation.analyses.validity import ValiditySettings
 from compvqa.evaluation.scores import ScoreSettings
 from compvqa.features.settings import FeatureSettings
-from compvqa.filters.images import PresenceSettings
+from compvqa.filters.examples import ExampleSettings
+from compvqa.filters.images import ScoringSettings
 from compvqa.filters.labels import LabelSettings
+from compvqa.filters.thresholds import ThresholdSettings
 from compvqa.filters.word_settings import WordFilterSettings
 from compvqa.filters.words import OverlapSettings
 from compvqa.graphs.backend import CandidateSettings
@@ -57,6 +60,21 @@ class LexiconSource(Settings):
     def files(self) -> list[str]:
         """The files to read."""
         return [str(self.file)] if self.file else [str(self.gqa / name) for name in ONTOLOGY]
+
+
+class PresenceSection(ScoringSettings):
+    """The image-subgraph classifier: its model, what it learns from, how it is asked, and its thresholds."""
+
+    model: str = Field("lxmert-tiny", description="file of config/models, without .yaml, that the folds are trained by")
+    examples: ExampleSettings = Field(ExampleSettings(), description="what the folds learn from")
+    calibrated: bool = Field(
+        False, description="set the thresholds by annotated images; false: related.tau_object and so on"
+    )
+    annotated: Path | None = Field(
+        None, description="annotated images of the test-bed (CSV); without, those in aside/calibration are labelled"
+    )
+    labels: ImageLabelSettings = Field(ImageLabelSettings(), description="how many of these are labelled")
+    calibration: ThresholdSettings = Field(ThresholdSettings(), description="how thresholds are set")
 
 
 class SplitsSection(SplitSettings):
@@ -121,6 +139,10 @@ class Config(Settings):
     lexicon: LexiconSource
     images: dict[str, Path] = Field(default_factory=dict, description="folder of pictures by image space")
     truth: Path | None = Field(None, description="the world's truth, where it is known (sprites)")
+    aside: Path | None = Field(
+        None,
+        description="folder with encoder/ and calibration/: scenes outside the test-bed (sprites)",
+    )
     world: Path = Field(Path("resources/sprites"), description="folder in which the sprites world is made")
     sprites: SpritesSettings = SpritesSettings()
     subgraphs: SubgraphSettings = SubgraphSettings()
@@ -128,7 +150,7 @@ class Config(Settings):
     word_labels: LabelSettings = LabelSettings()
     word_filter: WordFilterSettings = WordFilterSettings()
     candidates: CandidateSettings = CandidateSettings()
-    presence: PresenceSettings = PresenceSettings()
+    presence: PresenceSection = PresenceSection()
     related: RelatedSettings = RelatedSettings()
     questions: QuestionsSettings = QuestionsSettings()
     balance: BalanceSettings = BalanceSettings()
@@ -153,8 +175,15 @@ class Config(Settings):
             raise ValueError(
                 "word_filter.encoder.hints needs word_labels.files: the lexicon would be told its own labels"
             )
-        if self.models.trained and not (self.features.released.sources or (self.images and self.truth)):
-            raise ValueError("models.trained needs features.released, or images and truth; leave it empty without")
+        seen = self.features.released.sources or (self.images and self.truth and self.aside)
+        if self.models.trained and not seen:
+            raise ValueError("models.trained needs region features: features.released, or images, truth and aside")
+        if self.presence.method == "learned" and not seen:
+            raise ValueError(
+                "presence.method learned needs region features: features.released, or images, truth and aside"
+            )
+        if self.presence.calibrated and not (self.presence.annotated or self.aside):
+            raise ValueError("presence.calibrated needs presence.annotated, or aside, to set thresholds by")
         if self.judged.arms and not self.truth:
             raise ValueError("judged.arms needs the truth of the scenes; leave it empty where there is none")
         return self

@@ -18,6 +18,7 @@ def distractors(
     scenes: Annotated[Path, typer.Option(help="Folder of the merged scene tables.")],
     truth: Annotated[Path, typer.Option(help="Folder with complete/ and missing_only/.")],
     lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    thresholds: Annotated[Path | None, typer.Option(help="Thresholds that chains use instead of the config's.")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -28,12 +29,13 @@ def distractors(
 
     frame = Frame("distractors", config, seed, code)
     settings = frame.settings(DistractorSettings)
+    settings = settings.model_copy(update={"related": settings.related.set_by(thresholds)})
     asked = parquet_in(seeds)
     found, seen = ([parquet_in(folder) for folder in folders] for folders in (candidates, presence))
     inputs = [*asked, *(path for paths in (*found, *seen) for path in paths)]
     frame.run(
         lambda: work(asked, found, seen, scenes, truth, lexicon, out, settings, seed),
-        [*inputs, *scene_tables(scenes), truth, lexicon],
+        [*inputs, *scene_tables(scenes), truth, lexicon, *([thresholds] if thresholds else [])],
         [out],
     )
 

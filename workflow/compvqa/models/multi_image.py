@@ -118,11 +118,15 @@ class MultiImageModel(nn.Module):
 
 
 class MatchModel(nn.Module):
-    """``backbone`` with a linear head for one image and its text, and one for each region."""
+    """``backbone`` with a linear head for one image and its text, and one for each region.
 
-    def __init__(self, backbone: nn.Module, n_classes: int, scale: float):
+    In training, the share ``zeroed`` of the regions, drawn at random, is seen as zeros (COVR, App. B).
+    """
+
+    def __init__(self, backbone: nn.Module, n_classes: int, scale: float, zeroed: float = 0.0):
         super().__init__()
         self.backbone = backbone
+        self.zeroed = zeroed
         self.head = nn.Linear(backbone.hidden_size, n_classes)
         self.region_head = nn.Linear(backbone.hidden_size, 1)
         initialise(self.head, scale)
@@ -146,6 +150,8 @@ class MatchModel(nn.Module):
         """
         features = features.float()
         words = input_ids[question_of], attention_mask[question_of]
+        if self.training and self.zeroed:
+            features = features * (torch.rand_like(features[..., :1]) >= self.zeroed)
         pooled, regions = self.backbone(*words, features, geometry, region_mask)
         result = scored(self.head(pooled), labels)
         if named is not None:
@@ -172,8 +178,13 @@ def initialise(module: nn.Module, scale: float) -> None:
             nn.init.zeros_(part.bias)
 
 
-def load_pretrained(model: MultiImageModel, weights: Mapping[str, torch.Tensor], words: Mapping[int, int]) -> None:
-    """Give ``model`` the ``weights`` of another one, all but the classifier of its answers.
+def load_pretrained(
+    model: nn.Module,
+    weights: Mapping[str, torch.Tensor],
+    words: Mapping[int, int],
+    new: tuple[str, ...] = ("classifier.",),
+) -> None:
+    """Give ``model`` the ``weights`` of another one, all but those whose names begin with one of ``new``.
 
     ``words`` maps each token id of this model to the one of the other whose embedding it starts from.
     """
@@ -183,5 +194,5 @@ def load_pretrained(model: MultiImageModel, weights: Mapping[str, torch.Tensor],
         if name == embedding:
             rows = torch.tensor(sorted(words.items()), dtype=torch.long)
             value[rows[:, 0]] = weights[name][rows[:, 1]].to(value.dtype)
-        elif not name.startswith("classifier."):
+        elif not name.startswith(new):
             value.copy_(weights[name])

@@ -78,7 +78,7 @@ def train(
     asked = read_questions(dataset, scenes, split, train_parts)
     held_out = _first(read_questions(dataset, scenes, split, dev_parts), settings.most_dev)
     answers = sorted(set(asked.answers))
-    base = None if start is None else Tokenizer.from_str(_read_json(start / "model.json")["tokenizer"])
+    base = None if start is None else Tokenizer.from_str(read_json(start / "model.json")["tokenizer"])
     tokenizer = word_tokenizer(asked.texts, base)
     made = plugin(model).build(model_settings, tokenizer.get_vocab_size(), len(answers), store.dimension)
     if start is not None:
@@ -135,7 +135,7 @@ def predict(
     """Answer the questions of ``parts`` with the model in ``run_folder`` and write the predictions table ``out``."""
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True)
-    described = _read_json(run_folder / "model.json")
+    described = read_json(run_folder / "model.json")
     module = plugin(described["model"])
     model_settings = module.ModelSettings(**described["settings"])
     tokenizer = Tokenizer.from_str(described["tokenizer"])
@@ -183,7 +183,8 @@ def _examples(
     return examples(questions.texts, questions.images, labels, tokenizer, store, longest)
 
 
-def _read_json(path: Path) -> dict:
+def read_json(path: Path) -> dict:
+    """The content of the JSON file at ``path``; InputError where there is none."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -22,6 +22,7 @@ from tokenizers import Tokenizer
 from compvqa import tables
 from compvqa.features.boxes import annotated_boxes, match
 from compvqa.features.encoder import read_vocabulary
+from compvqa.features.seen import write_seen
 from compvqa.features.store import MOST_REGIONS, RegionStore
 from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
@@ -88,7 +89,8 @@ def pretrain(
     seed: int,
 ) -> dict[str, int]:
     """Teach ``model`` to match images and simple subgraphs (at most two objects, one relation, one attribute each);
-    write ``out/{model.safetensors,model.json,history.csv}``, where question models start from.
+    write ``out/{model.safetensors,model.json,history.csv}``, where question models start from, and the images that
+    it saw, ``out/saw.parquet``.
 
     Positives are occurrences in train scenes, negatives the candidates of their subgraph (one node differs) and
     scenes without it, both only of scenes with boxes: one without tells a single event, and absence there means
@@ -144,7 +146,8 @@ def pretrain(
         "tokenizer": tokenizer.to_str(),
     }
     write_json(out / "model.json", described)
-    return {"in": len(single[0]), "of several images": len(several[0]), "held out": len(single[1])} | accuracy
+    counts = {"in": len(single[0]), "of several images": len(several[0]), "held out": len(single[1])}
+    return counts | {"images that it saw": write_seen(out / "saw.parquet", known.images)} | accuracy
 
 
 def _gather(out: Path, phases: Sequence[str]) -> None:

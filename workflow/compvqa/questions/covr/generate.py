@@ -13,6 +13,7 @@ from pydantic import Field
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.filters.lexicon import Lexicon
+from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs import words
 from compvqa.programs.executor import ProgramError, Value, answer_text, execute
 from compvqa.progress import track
@@ -109,6 +110,44 @@ def generate(
     for (_, reason), n in sorted(maker.dropped.items()):
         counts[f"dropped: {reason}"] += n
     return dict(counts)
+
+
+def asked_of_others(
+    seeds: Path,
+    related: Path,
+    scenes: Path,
+    lexicon: Path | None,
+    templates: Path,
+    settings: QuestionsSettings,
+    seed: int,
+) -> Iterator[tuple[str, Subgraph]]:
+    """What the "others exist" check may be asked: a scene's id and a simple subgraph; some come more than once.
+
+    All that :func:`generate` asks is among them, whatever the answers are: with all scenes refused, each template asks
+    about all references that it may try.
+    """
+    asked: list[tuple[str, Subgraph]] = []
+
+    def refuse(scene_id: str, part: Subgraph) -> bool:
+        asked.append((scene_id, part))
+        return True
+
+    knowledge = Lexicon.load(lexicon) if lexicon else None
+    store = SceneStore(scenes, settings.cache)
+    chosen = [_only_others(template) for template in _chosen(load(templates), settings)]
+    maker = _Maker(chosen, settings, knowledge, store, seed, "")
+    draws = Draws(store, knowledge, seed) if settings.distractors == "random" else None
+    for item in track(read_seeds(seeds, related, store.graph, refuse, draws), "others asked", unit="seed"):
+        for _ in maker.questions(*item):
+            pass
+        yield from asked
+        asked.clear()
+
+
+def _only_others(template: Template) -> Template:
+    """The template with those of its variants that ask for the "others exist" check."""
+    kept = {name: variant for name, variant in template.variants.items() if variant.others_exist}
+    return template.model_copy(update={"variants": kept})
 
 
 def _chosen(templates: list[Template], settings: QuestionsSettings) -> list[Template]:
