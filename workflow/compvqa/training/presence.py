@@ -27,7 +27,7 @@ from compvqa.models.multi_image import load_pretrained
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
-from compvqa.training.data import shared_words, word_tokenizer
+from compvqa.training.data import collate, shared_words, word_tokenizer
 from compvqa.training.fit import OptimisationSettings, fit, prepare
 from compvqa.training.loop import plugin, read_json, write_json
 
@@ -105,7 +105,7 @@ def train_presence(
     recipe += [tables.recipe_of(path) for path in (examples, regions)]
     new = ("",) if start is None else HEADS
     what = f"presence {model}, fold {fold}"
-    done = fit(made, learnt, held_out, out, settings.optimisation, number, what, recipe, new=new)
+    done = fit(made, learnt, held_out, out, settings.optimisation, number, what, recipe, collate=collate, new=new)
     described = {"model": model, "settings": model_settings.model_dump(), "dimension": store.dimension, "fold": fold}
     described |= {"most_regions": settings.most_regions, "tokenizer": tokenizer.to_str()}
     write_json(out / "model.json", described)
