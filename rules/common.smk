@@ -35,6 +35,8 @@ TEMPLATE_KINDS = sorted({TEMPLATES.load(path.stem)["kind"] for path in TEMPLATES
 T = f"results/{CONFIG.testbed}"
 SPRITES = str(CONFIG.world)
 PRESENCE_ENV = "../envs/models.yaml" if CONFIG.presence.method == "learned" else "../envs/data.yaml"
+# Whether the features' encoder is trained here, on images outside the test-bed
+OWN_ENCODER = CONFIG.aside is not None and not CONFIG.features.released.sources
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown).
 LOG = " --code {params.code} 2>&1 | tee {log}"
@@ -89,7 +91,8 @@ def presence_inputs():
         for fold in folds
         for file in ("model.safetensors", "model.json", "saw.parquet")
     ]
-    return [*files, f"{T}/features/regions.parquet", f"{T}/features/features.npy"]
+    encoder = [f"{T}/features/encoder_saw.parquet"] if OWN_ENCODER else []
+    return [*files, f"{T}/features/regions.parquet", f"{T}/features/features.npy", *encoder]
 
 
 def presence_options():

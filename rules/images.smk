@@ -3,7 +3,7 @@
 ASIDE = str(CONFIG.aside)
 IMAGES = f"{T}/filters/images"
 MODEL_FILES = ["model.safetensors", "model.json", "saw.parquet"]
-START = expand(f"{IMAGES}/start/{{file}}", file=MODEL_FILES) if CONFIG.aside else []
+START = expand(f"{IMAGES}/start/{{file}}", file=MODEL_FILES) if OWN_ENCODER else []
 
 
 wildcard_constraints:
@@ -128,7 +128,7 @@ rule image_start:
         code=stage_code("pretrain", model=module_of(CONFIG.presence.model)),
     shell:
         f"python -m compvqa pretrain {IMAGES}/start --graphs {T}/aside/encoder"
-        f" --scenes {ASIDE}/encoder/annotated --features {T}/features{STAGE}"
+        f" --scenes {ASIDE}/encoder/annotated --features {T}/features --encoder {T}/features/encoder.safetensors{STAGE}"
 
 
 rule image_filter:

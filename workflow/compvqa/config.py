@@ -137,10 +137,11 @@ class Config(Settings):
         unknown = sorted(set(self.models.splits) - set(self.splits.names))
         if unknown:
             raise ValueError(f"models.splits names {unknown[0]}, which is not in splits.names")
-        if self.models.trained and not (self.images and self.truth and self.aside):
-            raise ValueError("models.trained needs images, truth and aside; leave it empty where there are none")
-        if self.presence.method == "learned" and not (self.images and self.truth and self.aside):
-            raise ValueError("presence.method learned needs region features: images, truth and aside")
+        asked = {"models.trained": self.models.trained, "presence.method learned": self.presence.method == "learned"}
+        drawn = self.images and self.truth and self.aside
+        for what, wanted in asked.items():
+            if wanted and not (self.features.released.sources or drawn):
+                raise ValueError(f"{what} needs features.released, or images, truth and aside; leave it out without")
         if self.presence.calibrated and not (self.presence.annotated or self.aside):
             raise ValueError("presence.calibrated needs presence.annotated, or aside, to set thresholds by")
         return self
