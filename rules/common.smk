@@ -125,7 +125,9 @@ def presence_inputs(arm=""):
         for fold in folds
         for file in ("model.safetensors", "model.json", "saw.parquet")
     ]
-    return [*files, f"{T}/features/regions.parquet", f"{T}/features/features.npy"]
+    features = rules.features.output
+    own = [features.saw] if features.get("saw") else []  # released features come from somebody else's encoder
+    return [*files, features.regions, features.features, *own]
 
 
 def presence_options(arm=""):

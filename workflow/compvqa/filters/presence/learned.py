@@ -4,7 +4,6 @@ App. B)."""
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -53,18 +52,20 @@ def score(
     """
     if given is None:
         raise InputError("presence.method learned needs models and features: name their folders.")
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
-        asked, trees = Path(folder) / "asked.parquet", Path(folder) / "trees.parquet"
-        counts["in"] = ask(asked, trees)
-        pairs, named = tables.read(asked, ASKED), tables.read(trees, TREES)
-    judge = _Judge(given, named, masked, settings)
-    counts["images, none of which its model saw"] = judge.check(pairs)
     folder = out.with_name(f".{out.name}.{tables.running()}.parts")
+    asked, trees = folder / "asked.parquet", folder / "trees.parquet"
+    if not asked.exists():  # it is written last
+        folder.mkdir(parents=True, exist_ok=True)
+        ask(asked, trees)
+    pairs = tables.read(asked, ASKED)
+    counts["in"] = len(pairs)
+    judge = _Judge(given, tables.read(trees, TREES), masked, settings)
+    counts["images, none of which its model saw"] = judge.check(pairs)
     for start in track(range(0, len(pairs), PART), "presence", unit="part"):
-        path = folder / f"{start:012d}.parquet"
+        path = folder / f"part-{start:012d}.parquet"
         if not path.exists():
             tables.write(path, PRESENCE, judge.rows(pairs.slice(start, PART)))
-    parts = [tables.read(path, PRESENCE) for path in sorted(folder.glob("*.parquet"))]
+    parts = [tables.read(path, PRESENCE) for path in sorted(folder.glob("part-*.parquet"))]
     unasked = sum(int((part["fold"].to_numpy() == NO_FOLD).sum()) for part in parts)
     counts["refused: instances without boxes"] = unasked
     counts["accepted: no regions, or instances without boxes"] = len(pairs) - sum(map(len, parts))
