@@ -17,6 +17,8 @@ from pathlib import Path
 
 from measure import NOTHING, Cost, exponent, print_table, stage
 
+from compvqa.graphs.backend import CandidateSettings
+
 GQA_SHARE = 85 / 185
 STAGES = ("ingest", "scenes", "subgraphs", "overlap", "candidates", "presence", "related")
 TARGETS = {  # at 185,000 scenes
@@ -36,6 +38,8 @@ def main() -> None:
     parser.add_argument("--candidates", default="{}", help="settings of the stage candidates (JSON)")
     parser.add_argument("--dense", action="store_true", help="GQA scenes alone, with 2.1 relations an object")
     options = parser.parse_args()
+    bounds = CandidateSettings(**json.loads(options.candidates))
+    print(f"candidates: at most {bounds.memory_limit} in DuckDB, and {bounds.max_disk} of scratch beside the output")
     costs: dict[int, dict[str, Cost]] = {}
     for size in sorted(options.scenes):
         shards = [f"{number}-of-{options.shards}" for number in range(1, options.shards + 1)]
@@ -156,14 +160,14 @@ def report(costs: dict[int, dict[str, Cost]]) -> None:
     sizes = list(costs)
     header = ["stage"]
     for size in sizes:
-        header += [f"{size:,} scenes: CPU s", "peak MB", "written MB"]
+        header += [f"{size:,} scenes: CPU s", "peak MB", "scratch MB", "written MB"]
     header += [f"growth {one:,} to {other:,}" for one, other in zip(sizes, sizes[1:], strict=False)]
     rows = []
     for name in costs[sizes[0]]:
         row = [name]
         for size in sizes:
             cost = costs[size][name]
-            row += [f"{cost.cpu:.1f}", f"{cost.memory:.0f}", f"{cost.written / 1e6:.1f}"]
+            row += [f"{cost.cpu:.1f}", f"{cost.memory:.0f}", f"{cost.scratch / 1e6:.0f}", f"{cost.written / 1e6:.1f}"]
         for one, other in zip(sizes, sizes[1:], strict=False):
             row.append(f"{exponent((one, costs[one][name].cpu), (other, costs[other][name].cpu)):.2f}")
         rows.append([*row, TARGETS.get(name, "")])

@@ -1,4 +1,4 @@
-"""What a stage costs: CPU seconds, peak memory and bytes written, each stage in a process of its own."""
+"""What a stage costs: CPU seconds, peak memory, disk and bytes written, each stage in a process of its own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
@@ -19,20 +20,23 @@ sys.path.insert(0, str(ROOT / "workflow"))
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds (user and system), peak resident memory (MB), bytes written, and seconds on the clock."""
+    """CPU seconds (user and system), peak resident memory (MB), bytes written, seconds on the clock, and the most bytes
+    that lay on the disk for a while."""
 
     cpu: float
     memory: float
     written: int
     wall: float
+    scratch: int = 0
 
     def __add__(self, other: Cost) -> Cost:
         """Both, one after the other."""
-        memory, written = max(self.memory, other.memory), self.written + other.written
-        return Cost(self.cpu + other.cpu, memory, written, self.wall + other.wall)
+        memory, scratch = max(self.memory, other.memory), max(self.scratch, other.scratch)
+        return Cost(self.cpu + other.cpu, memory, self.written + other.written, self.wall + other.wall, scratch)
 
 
 NOTHING = Cost(0, 0, 0, 0)
+LOOK = 0.5  # seconds between two looks at the scratch folders
 
 
 def stage(arguments: Sequence[object], outputs: Iterable[Path], log_file: Path) -> Cost:
@@ -45,13 +49,29 @@ def stage(arguments: Sequence[object], outputs: Iterable[Path], log_file: Path) 
     begin = time.monotonic()
     with log_file.open("a", encoding="utf-8") as out:
         process = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
-        _, status, usage = os.wait4(process.pid, 0)
+        scratch, done = 0, 0
+        while not done:
+            time.sleep(LOOK)
+            scratch = max(scratch, _scratch(log_file.parent))
+            done, status, usage = os.wait4(process.pid, os.WNOHANG)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         last = log_file.read_text(encoding="utf-8").splitlines()[-1:]
         sys.exit(f"{' '.join(command)} failed: {''.join(last)} (all of it is in {log_file})")
     written = sum(file.stat().st_size for path in outputs for file in ([path] if path.is_file() else path.rglob("*")))
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, written, time.monotonic() - begin)
+    cpu, wall = usage.ru_utime + usage.ru_stime, time.monotonic() - begin
+    return Cost(cpu, usage.ru_maxrss / 1024, written, wall, scratch)
+
+
+def _scratch(folder: Path) -> int:
+    """Bytes in the hidden folders somewhere in ``folder``: there stages put what does not fit into memory."""
+    total = 0
+    for parent, _, files in os.walk(folder):
+        if any(part.startswith(".") for part in Path(parent).relative_to(folder).parts):
+            for name in files:
+                with suppress(FileNotFoundError):
+                    total += os.stat(os.path.join(parent, name)).st_size
+    return total
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ RUNS = [
     for variant in (("iid", "text") if split == "iid" else ("comp", "size"))
     for seed in (split != "iid" and CONFIG.models.split_seeds or CONFIG.models.seeds)
 ]
+ENCODER = rules.features.output.get("encoder", [])  # released features have none
 BASELINES = [f"{model}.iid.iid.{CONFIG.seed}" for model in CONFIG.models.baselines]
 
 
@@ -34,7 +35,7 @@ rule pretrain:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         regions=rules.features.output.regions,
         features=rules.features.output.features,
-        encoder=rules.features.output.encoder,
+        encoder=ENCODER,
     output:
         weights=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors",
         model=f"{T}/pretrained/{{model}}.{{run_seed}}/model.json",
@@ -53,11 +54,12 @@ rule pretrain:
         gpu=CONFIG.models.gpus,
     params:
         config=lambda wildcards: model_settings(wildcards.model, "pretraining"),
+        encoder=repeated("--encoder", [ENCODER] if ENCODER else []),
         seed=lambda wildcards: wildcards.run_seed,
         code=lambda wildcards: stage_code("pretrain", model=module_of(wildcards.model)),
     shell:
         f"python -m compvqa pretrain {T}/pretrained/{{wildcards.model}}.{{wildcards.run_seed}}"
-        f" --graphs {T}/graphs --scenes {T}/scenes --features {T}/features{STAGE}"
+        f" --graphs {T}/graphs --scenes {T}/scenes --features {T}/features {{params.encoder}}{STAGE}"
 
 
 rule train:

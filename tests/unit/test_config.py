@@ -10,6 +10,7 @@ MINE = {
     "sources": [{"name": "a", "reader": "gqa", "files": {"train": "a.json"}}],
     "lexicon": {"file": "lexicon.json"},
 }
+CSV = {"image_space": "vg", "reader": "csv", "files": ["a.csv"]}
 
 
 @pytest.mark.parametrize("name", ["config", "tiny", "real-subset", "covr"])
@@ -34,7 +35,8 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
         ({"lexicon": {}}, "give either file or gqa"),
         ({"sources": MINE["sources"] * 2}, "two sources have one name"),
         ({"testbed": "My Bed"}, "config key testbed has the wrong value 'My Bed'"),
-        ({"models": {"trained": ["visualbert"]}}, "needs images and truth"),
+        ({"models": {"trained": ["visualbert"]}}, "needs features.released, or images and truth"),
+        ({"features": {"released": {"sources": [CSV]}}}, "released.sources.0.reader has the wrong value 'csv'"),
         ({"balance": {"per_template": 3}}, "balance.per_template is unknown"),
     ],
 )

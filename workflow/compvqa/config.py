@@ -123,8 +123,8 @@ class Config(Settings):
             raise ValueError(
                 "word_filter.encoder.hints needs word_labels.files: the lexicon would be told its own labels"
             )
-        if self.models.trained and not (self.images and self.truth):
-            raise ValueError("models.trained needs images and truth; leave it empty where there are none")
+        if self.models.trained and not (self.features.released.sources or (self.images and self.truth)):
+            raise ValueError("models.trained needs features.released, or images and truth; leave it empty without")
         return self
 
     def source(self, name: str) -> SourceSettings:

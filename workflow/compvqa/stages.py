@@ -27,6 +27,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "balance": ("compvqa.balance",),
     "split": ("compvqa.splits.splitters",),
     "features": ("compvqa.features.extract",),
+    "read_features": ("compvqa.features.released", "compvqa.features.readers.{readers}"),
     "pretrain": ("compvqa.training.match", "compvqa.models.{model}"),
     "train": ("compvqa.training.loop", "compvqa.models.{model}"),
     "predict": ("compvqa.training.loop", "compvqa.models.{model}"),

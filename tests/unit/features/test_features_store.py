@@ -1,12 +1,15 @@
 """Region features: what is written comes back, a picture at a time."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.features.store import MOST_REGIONS, ImageRegions, RegionStore, geometry, write
+from compvqa.features.store import MOST_REGIONS, REGIONS, ImageRegions, RegionStore, geometry, write
 
 SIZE = (320.0, 240.0)
 
@@ -17,17 +20,36 @@ def image(name: str, k: int, dimension: int = 3) -> ImageRegions:
 
 
 @settings(max_examples=20, deadline=None)
-@given(counts=st.lists(st.integers(1, MOST_REGIONS), min_size=1, max_size=5))
-def test_each_image_gives_its_own_regions(tmp_path_factory, counts):
+@given(
+    counts=st.lists(st.integers(1, MOST_REGIONS), min_size=1, max_size=12),
+    order=st.randoms(use_true_random=False),
+    dtype=st.sampled_from(["float16", "float32"]),
+    most=st.integers(1, MOST_REGIONS),
+)
+def test_each_image_gives_its_own_regions_whatever_the_order_they_came_in(tmp_path_factory, counts, order, dtype, most):
     folder = tmp_path_factory.mktemp("store")
     images = [image(f"s:{number}", k) for number, k in enumerate(counts)]
-    write(folder / "r.parquet", folder / "f.npy", images, 3, sum(counts))
-    store = RegionStore(folder / "r.parquet", folder / "f.npy")
-    assert (len(store), store.dimension, store.features.dtype) == (len(counts), 3, np.float16)
-    for given_image in images:
-        regions = store[given_image.image]
-        assert np.array_equal(regions.features, given_image.features)
-        assert np.allclose(regions.geometry, geometry(given_image.boxes, SIZE))
+    order.shuffle(images)
+    assert write(folder / "r.parquet", folder / "f.npy", images, 3, dtype=dtype) == len(counts)
+    store = RegionStore(folder / "r.parquet", folder / "f.npy", most)
+    assert (len(store), store.dimension, store.features.dtype) == (len(counts), 3, dtype)
+    for one in (store, pickle.loads(pickle.dumps(store))):
+        for name, boxes, _, features in images:
+            assert np.array_equal(one[name].features, features[:most])
+            assert np.array_equal(one.boxes(name), boxes[:most])
+            assert np.allclose(one[name].geometry, geometry(boxes[:most], SIZE))
+
+
+def test_the_matrix_is_what_numpy_itself_would_write(tmp_path):
+    images = [image("s:1", 2), image("s:0", 3)]
+    write(tmp_path / "r.parquet", tmp_path / "f.npy", images, 3)
+    np.save(tmp_path / "numpy.npy", np.concatenate([one.features for one in images]).astype(np.float16))
+    assert (tmp_path / "f.npy").read_bytes() == (tmp_path / "numpy.npy").read_bytes()
+
+
+def test_a_store_is_sent_to_another_process_by_its_paths(tmp_path):
+    write(tmp_path / "r.parquet", tmp_path / "f.npy", [image("s:1", 36, 2048)], 2048)
+    assert len(pickle.dumps(RegionStore(tmp_path / "r.parquet", tmp_path / "f.npy"))) < 1000
 
 
 def test_geometry_is_edges_and_area_as_shares_of_the_image():
@@ -40,3 +62,27 @@ def test_an_unknown_image_and_too_many_regions_are_refused(tmp_path):
         RegionStore(tmp_path / "r.parquet", tmp_path / "f.npy")["s:2"]
     with pytest.raises(ValueError, match="37 regions"):
         write(tmp_path / "r.parquet", tmp_path / "f.npy", [image("s:1", 37)], 3, 37)
+    with pytest.raises(ValueError, match="2 regions came where 3 were announced"):
+        write(tmp_path / "r.parquet", tmp_path / "f.npy", [image("s:1", 2)], 3, 3)
+    with pytest.raises(ValueError, match="not sorted by a unique key"):
+        write(tmp_path / "r.parquet", tmp_path / "f.npy", [image("s:1", 2)] * 2, 3)
+
+
+def test_an_image_s_rows_stand_together(tmp_path):
+    regions, features = tmp_path / "r.parquet", tmp_path / "f.npy"
+    write(regions, features, [image("s:1", 2), image("s:2", 2)], 3)
+    rows = tables.read(regions, REGIONS).to_pylist()
+    tables.write(regions, REGIONS, [row | {"row": 3 - row["row"]} for row in rows])
+    with pytest.raises(InputError, match="an image whose rows are apart"):
+        RegionStore(regions, features)
+
+
+def test_files_that_do_not_fit_together_are_refused(tmp_path):
+    regions, features = tmp_path / "r.parquet", tmp_path / "f.npy"
+    write(regions, features, [image("s:1", 2), image("s:2", 2)], 3)
+    np.save(features, np.zeros((3, 3), np.float16))
+    with pytest.raises(InputError, match="too few rows"):
+        RegionStore(regions, features)
+    features.write_bytes(b"no matrix")
+    with pytest.raises(InputError, match="is no feature matrix"):
+        RegionStore(regions, features)

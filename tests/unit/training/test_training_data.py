@@ -1,8 +1,11 @@
 """Words as tokens, and batches."""
 
 import numpy as np
+import pytest
+import torch
 
 from compvqa.features.store import Regions
+from compvqa.models import visualbert
 from compvqa.training.data import collate, shared_words, word_tokenizer
 
 
@@ -35,6 +38,23 @@ def test_a_batch_pads_words_and_regions_but_no_images():
     assert batch["region_mask"].sum(dim=1).tolist() == [2, 1, 4]
     assert batch["features"].sum(dim=(1, 2)).tolist() == [6, 3, 12]
     assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_a_batch_keeps_the_precision_of_the_store_and_models_take_either(dtype):
+    draw = np.random.default_rng(0)
+    shown = [Regions(draw.normal(size=(k, 3)).astype(dtype), draw.random((k, 5), np.float32)) for k in (2, 4, 1)]
+    items = [{"tokens": [2, 7, 3], "regions": [region], "label": 1} for region in shown]
+    batch = collate(items)
+    assert batch["features"].dtype == getattr(torch, dtype)
+    for region, row in zip(shown, batch["features"].numpy(), strict=True):
+        assert np.array_equal(row[: len(region.features)], region.features) and not row[len(region.features) :].any()
+    torch.manual_seed(0)
+    size = visualbert.ModelSettings(hidden_size=16, layers=1, heads=2, image_layers=1)
+    widened = batch | {"features": batch["features"].float()}
+    for build in (visualbert.build, visualbert.build_match):
+        model = build(size, 9, 2, 3).eval()
+        assert torch.equal(model(**batch)["logits"], model(**widened)["logits"])
 
 
 def test_a_batch_pads_what_regions_show_as_unknown():

@@ -51,11 +51,33 @@ def features(
     )
 
 
+def read_features(
+    out: Annotated[Path, typer.Argument(help="Folder for regions, features and rejects.")],
+    scenes: Scenes,
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Take the regions and features of the scenes' images from released files (--config names them)."""
+    from compvqa.features.released import read_released
+    from compvqa.features.settings import ReleasedSettings
+
+    frame = Frame("read_features", config, None, code)
+    settings = frame.settings(ReleasedSettings)
+    outputs = [out / "regions.parquet", out / "features.npy", out / "rejects.parquet"]
+    frame.run(
+        lambda: read_released(scenes, *outputs, settings),
+        [scenes / "scenes.parquet", *settings.files],
+        outputs,
+        readers=settings.readers,
+    )
+
+
 def pretrain(
     out: Annotated[Path, typer.Argument(help="Folder for the weights.")],
     graphs: Annotated[Path, typer.Option(help="Folder with subgraphs/, occurrences/, seeds/, candidates/.")],
     scenes: Scenes,
     features: Features,
+    encoder: Annotated[Path | None, typer.Option(help="Encoder whose words the columns of features are.")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -72,10 +94,9 @@ def pretrain(
     settings = validate(MatchSettings, request.pretraining, "pretraining")
     found = [parquet_in(graphs / name) for name in ("subgraphs", "occurrences", "seeds", "candidates")]
     store = [features / "regions.parquet", features / "features.npy"]
-    encoder = features / "encoder.safetensors"
     frame.run(
         lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
-        [*(path for paths in found for path in paths), *scene_tables(scenes), *store, encoder],
+        [*(path for paths in found for path in paths), *scene_tables(scenes), *store, *([encoder] if encoder else [])],
         [out / name for name in ("model.safetensors", "model.json", "history.csv")],
         model=request.model,
     )
@@ -220,5 +241,5 @@ def validity(
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
-    for stage in (features, pretrain, train, predict, baseline, scores, statistics, validity):
-        app.command(stage.__name__)(stage)
+    for stage in (features, read_features, pretrain, train, predict, baseline, scores, statistics, validity):
+        app.command(stage.__name__.replace("_", "-"))(stage)

@@ -1,7 +1,12 @@
 """The settings of region features; apart, so that the config needs no torch."""
 
-from pydantic import Field
+import pkgutil
+from pathlib import Path
+from typing import Literal
 
+from pydantic import Field, field_validator
+
+from compvqa.features import readers
 from compvqa.settings import Settings
 
 
@@ -32,8 +37,43 @@ class EncoderSettings(Settings):
     threads: int = Field(1, ge=1, description="of torch; other numbers give other bytes")
 
 
+class ReleasedSource(Settings):
+    """Released features of the images of one space."""
+
+    image_space: str = Field(description="the images are <image_space>:<id in the file>, as in the scene tables")
+    reader: str = Field(description="module in compvqa.features.readers: gqa_h5, lxmert_tsv")
+    files: tuple[Path, ...] = Field(min_length=1, description="for gqa_h5 gqa_objects_info.json and its shards")
+
+    @field_validator("reader")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        known = sorted(module.name for module in pkgutil.iter_modules(readers.__path__))
+        if name not in known:
+            raise ValueError(f"there is no such reader, use one of {', '.join(known)}")
+        return name
+
+
+class ReleasedSettings(Settings):
+    """Features that somebody else's detector found, instead of our own encoder's."""
+
+    sources: tuple[ReleasedSource, ...] = Field((), description="of an image that two have, the first one's are taken")
+    most_regions: int = Field(36, ge=1, le=36, description="regions kept of an image, first in its file's order")
+    dtype: Literal["float16", "float32"] = Field("float16", description="float32: as released, twice the space")
+
+    @property
+    def files(self) -> list[Path]:
+        """The files of all sources."""
+        return [path for source in self.sources for path in source.files]
+
+    @property
+    def readers(self) -> list[str]:
+        """The readers of all sources."""
+        return sorted({source.reader for source in self.sources})
+
+
 class FeatureSettings(Settings):
     """Where regions are and how they become vectors."""
 
     detector: DetectorSettings = Field(DetectorSettings(), description="boxes of the detector stand-in")
     encoder: EncoderSettings = Field(EncoderSettings(), description="the region encoder and its training")
+    released: ReleasedSettings = Field(ReleasedSettings(), description="files of features; empty: drawn pictures")

@@ -1,16 +1,18 @@
-"""The store of region features: a table of boxes and one memory-mapped float16 matrix.
+"""The store of region features: a table of boxes and one memory-mapped matrix, float16 or float32.
 
-Any detector's regions fit: the sprites world's (:mod:`compvqa.features.extract`) or those of a released file.
+Any detector's regions fit: the sprites world's (:mod:`compvqa.features.extract`) or those of released files
+(:mod:`compvqa.features.released`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -48,7 +50,7 @@ class ImageRegions(NamedTuple):
 class Regions(NamedTuple):
     """What a model sees of one image."""
 
-    features: np.ndarray  # float32 [k, D]
+    features: np.ndarray  # [k, D], a view of the memory map, of its type
     geometry: np.ndarray  # float32 [k, 5], see :func:`geometry`
 
 
@@ -59,31 +61,48 @@ def geometry(boxes: np.ndarray, size: tuple[float, float]) -> np.ndarray:
     return np.stack([x, y, x + w, y + h, w * h], axis=1).astype(np.float32)
 
 
-def write(regions: Path, features: Path, images: Iterable[ImageRegions], dimension: int, total: int) -> int:
-    """Write the regions of ``images`` (each image once, sorted by name; ``total`` regions in all) to the table
-    ``regions`` and the matrix ``features`` [total, dimension]; give the number of images.
+def write(
+    regions: Path,
+    features: Path,
+    images: Iterable[ImageRegions],
+    dimension: int,
+    total: int | None = None,
+    dtype: str = "float16",
+) -> int:
+    """Write the regions of ``images`` (each image once) to the table ``regions``, sorted by image, and, in the order in
+    which they come, to the matrix ``features`` [regions, dimension] of ``dtype``; give the number of images.
 
-    Raises ValueError where an image has more than ``MOST_REGIONS`` regions.
+    Features are written as they come; boxes are held until the end. Raises ValueError where an image has more than
+    ``MOST_REGIONS`` regions, where one comes twice, or where there are not ``total`` regions in all, if given.
     """
     names, counts, places, sizes = [], [], [], []
-    with tables.replacing(features) as temporary:
-        matrix = np.lib.format.open_memmap(temporary, "w+", np.float16, (total, dimension))
-        row = 0
+    with tables.replacing(features) as temporary, temporary.open("wb") as file:
+        start = _write_header(file, dtype, (0, dimension))
         for image, boxes, size, vectors in images:
             if len(boxes) > MOST_REGIONS:
                 raise ValueError(f"image {image} has {len(boxes)} regions, more than {MOST_REGIONS}")
-            matrix[row : row + len(boxes)] = vectors
-            row += len(boxes)
+            if vectors.shape != (len(boxes), dimension):
+                raise ValueError(f"image {image} has features {vectors.shape}, not {(len(boxes), dimension)}")
+            file.write(np.ascontiguousarray(vectors, dtype).data)
             names.append(image)
             counts.append(len(boxes))
             places.append(np.asarray(boxes, np.float32))
             sizes.append(size)
-        if row != total:
-            raise ValueError(f"{row} regions came where {total} were announced")
-        matrix.flush()
-        del matrix
+        rows = sum(counts)
+        if total is not None and rows != total:
+            raise ValueError(f"{rows} regions came where {total} were announced")
+        if _write_header(file, dtype, (rows, dimension)) != start:
+            raise ValueError("the header of a matrix changed its length")
     tables.write(regions, REGIONS, _table(names, counts, places, sizes))
     return len(names)
+
+
+def _write_header(file: BinaryIO, dtype: str, shape: tuple[int, int]) -> int:
+    """Begin ``file`` as numpy's format does, with room for any number of rows; gives where the rows start."""
+    file.seek(0)
+    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.tell()
 
 
 def _table(names: list[str], counts: list[int], boxes: list[np.ndarray], sizes: list[tuple]) -> pa.Table:
@@ -112,14 +131,24 @@ class RegionStore:
         except (FileNotFoundError, ValueError) as error:
             raise InputError(f"{features} is no feature matrix ({error}): run the stage features again.") from None
         column = {name: table[name].to_numpy() for name in table.column_names if name != "image"}
-        self._rows = column["row"]
-        if len(self._rows) and self._rows.max() >= len(self.features):
+        names, ends = _runs(table["image"])
+        starts = np.concatenate([[0], ends])[:-1].astype(np.int64)
+        rows = column["row"]
+        if len(rows) and rows.max() >= len(self.features):
             raise InputError(f"{features} has too few rows for {regions}: run the stage features again.")
+        if not np.array_equal(rows, np.repeat(rows[starts] - starts, ends - starts) + np.arange(len(rows))):
+            raise InputError(f"{regions} has an image whose rows are apart: run the stage features again.")
+        self._row = rows[starts]
+        self._starts, self._counts = starts, np.minimum(ends - starts, most)
+        self._at = dict(zip(names, range(len(names)), strict=True))
         self._boxes = np.stack([column[name] for name in "xywh"], axis=1)
-        self._sizes = np.stack([column["image_w"], column["image_h"]], axis=1)
-        self._at = _runs(table["image"])
+        self._sizes = np.stack([column["image_w"], column["image_h"]], axis=1)[starts]
         self._most = most
-        self.path = Path(regions)
+        self.path, self._matrix = Path(regions), Path(features)
+
+    def __reduce__(self) -> tuple:
+        """A process that loads data opens the files anew where it would else be sent their content."""
+        return RegionStore, (self.path, self._matrix, self._most)
 
     @property
     def dimension(self) -> int:
@@ -134,29 +163,24 @@ class RegionStore:
 
     def boxes(self, image: str) -> np.ndarray:
         """The boxes [k, 4] of the regions of ``image``, as :class:`ImageRegions` has them."""
-        return self._boxes[slice(*self._rows_of(image))]
-
-    def _rows_of(self, image: str) -> tuple[int, int]:
-        if image not in self._at:
-            raise InputError(f"{self.path} has no regions of image {image}: extract its features first.")
-        start, end = self._at[image]
-        return start, min(end, start + self._most)
+        return self._boxes_of(self._number(image))
 
     def __getitem__(self, image: str) -> Regions:
         """The regions of ``image``; InputError where it has none."""
-        start, end = self._rows_of(image)
-        size = (float(self._sizes[start, 0]), float(self._sizes[start, 1]))
-        vectors = np.asarray(self.features[self._rows[start:end]], np.float32)
-        return Regions(vectors, geometry(self._boxes[start:end], size))
+        number = self._number(image)
+        first, count, (width, height) = self._row[number], self._counts[number], self._sizes[number].tolist()
+        return Regions(self.features[first : first + count], geometry(self._boxes_of(number), (width, height)))
+
+    def _number(self, image: str) -> int:
+        if image not in self._at:
+            raise InputError(f"{self.path} has no regions of image {image}: extract its features first.")
+        return self._at[image]
+
+    def _boxes_of(self, number: int) -> np.ndarray:
+        return self._boxes[self._starts[number] : self._starts[number] + self._counts[number]]
 
 
-def _runs(column: pa.ChunkedArray) -> dict[str, tuple[int, int]]:
-    """Where the rows of each value of a sorted column are."""
-    names: Sequence[str] = column.to_pylist()
-    ends: dict[str, tuple[int, int]] = {}
-    start = 0
-    for row, name in enumerate(names):
-        if row + 1 == len(names) or names[row + 1] != name:
-            ends[name] = (start, row + 1)
-            start = row + 1
-    return ends
+def _runs(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
+    """The values of a sorted column, each once, and where the rows of each end."""
+    runs = pc.run_end_encode(column.combine_chunks(), run_end_type=pa.int64())
+    return runs.values.to_pylist(), runs.run_ends.to_numpy()

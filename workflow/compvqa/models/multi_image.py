@@ -68,10 +68,11 @@ class MultiImageModel(nn.Module):
     ) -> dict[str, torch.Tensor]:
         """Scores ``logits`` [B, answers] (and ``loss`` where ``labels`` [B] are given; -100 is ignored).
 
-        ``input_ids`` and ``attention_mask`` [B, L] are the questions; ``features`` [n, K, D], ``geometry`` [n, K, 5]
-        and ``region_mask`` [n, K] all their images in a row, without padded images; ``question_of`` [n], ascending,
-        tells whose each image is.
+        ``input_ids`` and ``attention_mask`` [B, L] are the questions; ``features`` [n, K, D] (of any precision: they
+        are widened here, where the model runs), ``geometry`` [n, K, 5] and ``region_mask`` [n, K] all their images in a
+        row, without padded images; ``question_of`` [n], ascending, tells whose each image is.
         """
+        features = features.float()
         if self.zeroed:
             nothing = features.new_zeros(len(input_ids), 1, features.shape[2])
             place = geometry.new_zeros(len(input_ids), 1, geometry.shape[2])
@@ -143,6 +144,7 @@ class MatchModel(nn.Module):
         ``named`` [n, K] tells which regions the text is about (1 or 0; -1 where it is not known): where given, the
         loss has a second part, the cross-entropy of telling them.
         """
+        features = features.float()
         words = input_ids[question_of], attention_mask[question_of]
         pooled, regions = self.backbone(*words, features, geometry, region_mask)
         result = scored(self.head(pooled), labels)

@@ -1,0 +1,24 @@
+# Takes released files of features; gives the regions of the scenes' images and their features.
+rule features:
+    input:
+        scenes=f"{T}/scenes/scenes.parquet",
+        files=CONFIG.features.released.files,
+    output:
+        regions=f"{T}/features/regions.parquet",
+        features=f"{T}/features/features.npy",
+        rejects=f"{T}/features/rejects.parquet",
+        record=f"{T}/features/regions.parquet.prov.json",
+    log:
+        "logs/features.log",
+    benchmark:
+        "benchmarks/jobs/features.tsv"
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(240),
+    params:
+        config=CONFIG.features.released.model_dump_json(),
+        code=stage_code("read_features", readers=CONFIG.features.released.readers),
+    shell:
+        f"python -m compvqa read-features {T}/features --scenes {T}/scenes --config {{params.config:q}}{LOG}"

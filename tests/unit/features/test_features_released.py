@@ -1,0 +1,125 @@
+"""Released features in the store: the images of the scenes, each once, as released; what is left out is counted."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.features import released
+from compvqa.features.readers import Detections
+from compvqa.features.released import REJECTS, read_released
+from compvqa.features.settings import ReleasedSettings, ReleasedSource
+from compvqa.features.store import RegionStore, geometry
+from fixtures.released import detections, write_h5, write_scenes, write_tsv
+
+SIZE = (64, 48)
+OUT = ("regions.parquet", "features.npy", "rejects.parquet")
+
+
+def source(reader, *files, space="vg"):
+    return ReleasedSource(image_space=space, reader=reader, files=files)
+
+
+def run(folder, images, *sources, size=None, **given):
+    """The store of ``images``' features from ``sources``, the counts, and the rejects as tuples."""
+    scenes = write_scenes(folder, images, size)
+    counts = read_released(scenes, *(folder / name for name in OUT), ReleasedSettings(sources=sources, **given))
+    rejects = [tuple(row.values()) for row in tables.read(folder / OUT[2], REJECTS).to_pylist()]
+    return RegionStore(*(folder / name for name in OUT[:2])), counts, rejects
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    counts=st.lists(st.integers(1, 50), min_size=1, max_size=6),
+    asked=st.sets(st.integers(0, 7), min_size=1),
+    kind=st.sampled_from(["lxmert_tsv", "gqa_h5"]),
+    dtype=st.sampled_from(["float32", "float16"]),
+)
+def test_the_store_has_the_released_numbers_of_the_scenes_images(tmp_path_factory, counts, asked, kind, dtype):
+    folder, draw = tmp_path_factory.mktemp("released"), np.random.default_rng(1)
+    images = [(str(number), detections(draw, k, SIZE)) for number, k in reversed(list(enumerate(counts)))]
+    files = [write_tsv(folder / "a.tsv", images)] if kind == "lxmert_tsv" else write_h5(folder, images)
+    known = {name for name, _ in images} & set(map(str, asked))
+    if not known:
+        with pytest.raises(InputError, match="no image of .* is in the files"):
+            run(folder, [f"vg:{n}" for n in asked], source(kind, *files))
+        return
+    store, told, rejects = run(folder, [f"vg:{n}" for n in asked], source(kind, *files), dtype=dtype)
+    assert len(store) == told["out"] == len(known)
+    for name, found in images:
+        assert (f"vg:{name}" in store) == (name in known)
+        if name in known:
+            regions, boxes = store[f"vg:{name}"], store.boxes(f"vg:{name}")
+            assert regions.features.tobytes() == found.features[:36].astype(dtype).tobytes()
+            assert np.array_equal(boxes[:, :2], found.boxes[:36, :2])
+            assert np.allclose(boxes[:, :2] + boxes[:, 2:], found.boxes[:36, 2:], atol=1e-5)
+            assert np.allclose(regions.geometry, geometry(boxes, SIZE)) and regions.geometry[:, :4].max() <= 1 + 1e-6
+    missing = sorted(f"vg:{n}" for n in asked if str(n) not in known)
+    assert [row[0] for row in rejects] == missing == [image for image, *_, why in rejects if why == released.MISSING]
+    assert told["records in"] == len(images) == len(known) + told.get("records dropped: image of no scene", 0)
+    assert told["in"] == told["out"] + told["images dropped: no features"]
+
+
+def test_of_an_image_in_two_sources_the_first_one_s_features_are_taken(tmp_path):
+    draw = np.random.default_rng(2)
+    first, other = detections(draw, 2, SIZE), detections(draw, 3, SIZE)
+    files = write_h5(tmp_path, [("1", first), ("2", first)]), [write_tsv(tmp_path / "b.tsv", [("2", other)])]
+    extra = write_tsv(tmp_path / "c.tsv", [("2", other)])
+    store, told, rejects = run(
+        tmp_path,
+        ["vg:1", "vg:2", "imsitu:2"],
+        source("gqa_h5", *files[0]),
+        source("lxmert_tsv", *files[1]),
+        source("lxmert_tsv", extra, space="imsitu"),
+    )
+    assert [len(store.boxes(image)) for image in ("vg:1", "vg:2", "imsitu:2")] == [2, 2, 3]
+    assert rejects == [("vg:2", "b.tsv", 1, released.REPEATED)] and told["rejected: image repeated"] == 1
+
+
+def test_regions_that_make_no_sense_are_counted_and_an_image_without_any_is_named(tmp_path):
+    box = [1.0, 2, 30, 40]
+    boxes = np.array([box, [5, 5, 5, 9], [70, 1, 90, 9], [-4, 2, 70, 99], box, box], np.float32)
+    features = np.ones((6, 8), np.float32)
+    features[4, 0], features[5, 0] = np.nan, 1e6
+    nothing = Detections(boxes[1:3], SIZE, features[1:3])
+    path = write_tsv(tmp_path / "a.tsv", [("1", Detections(boxes, SIZE, features)), ("2", nothing)])
+    store, told, rejects = run(tmp_path, ["vg:1", "vg:2"], source("lxmert_tsv", path))
+    assert store.boxes("vg:1").tolist() == [[1, 2, 29, 38], [0, 2, 64, 46]]  # the second one cut at the edges
+    assert told["regions dropped: box without a size in the image"] == 4
+    assert told["regions dropped: features are not finite"] == 2
+    assert rejects == [("vg:2", "a.tsv", 2, "no regions")]
+
+
+def test_regions_beyond_the_most_and_other_sizes_are_counted(tmp_path):
+    draw = np.random.default_rng(3)
+    path = write_tsv(tmp_path / "a.tsv", [("1", detections(draw, 9, SIZE)), ("2", detections(draw, 3, (48, 64)))])
+    store, told, _ = run(tmp_path, ["vg:1", "vg:2"], source("lxmert_tsv", path), most_regions=4, size=SIZE)
+    assert [len(store.boxes(f"vg:{n}")) for n in (1, 2)] == [4, 3]
+    assert (told["regions"], told["regions dropped: beyond most_regions"]) == (7, 5)
+    assert told["images of another size than their scene's"] == 1
+
+
+def test_equal_files_give_equal_bytes(tmp_path):
+    images = [(str(n), detections(np.random.default_rng(n), 3, SIZE)) for n in (3, 1, 2)]
+    made = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        run(tmp_path / name, ["vg:1", "vg:2", "vg:3"], source("lxmert_tsv", write_tsv(tmp_path / "a.tsv", images)))
+        made.append([(tmp_path / name / file).read_bytes() for file in OUT])
+    assert made[0] == made[1]
+
+
+def test_what_does_not_fit_stops_the_run(tmp_path, monkeypatch):
+    draw = np.random.default_rng(4)
+    wide, narrow = (write_tsv(tmp_path / f"{d}.tsv", [(str(d), detections(draw, 2, SIZE, d))]) for d in (8, 6))
+    images = ["vg:8", "vg:6"]
+    with pytest.raises(InputError, match=r"6\.tsv, record 1: features of length 6 where those before have 8"):
+        run(tmp_path, images, source("lxmert_tsv", wide, narrow))
+    with pytest.raises(ValueError, match="there is no such reader, use one of gqa_h5, lxmert_tsv"):
+        source("csv", wide)
+    monkeypatch.setattr(released.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100})())
+    with pytest.raises(InputError, match="GB free where features may take"):
+        run(tmp_path, images, source("lxmert_tsv", wide))
+    assert not (tmp_path / "features.npy").exists()
