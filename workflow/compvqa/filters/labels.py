@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import duckdb
 import pyarrow as pa
 from pydantic import Field
 
@@ -184,13 +185,15 @@ def _contradiction(said: Sequence[Judgement]) -> str:
     )
 
 
-def _by_lexicon(connection, lexicon: Lexicon, settings: LabelSettings) -> Iterator[Judgement]:  # noqa: ANN001
+def _by_lexicon(
+    connection: duckdb.DuckDBPyConnection, lexicon: Lexicon, settings: LabelSettings
+) -> Iterator[Judgement]:
     """The most useful pairs of each kind, as the lexicon judges them."""
     for kind in KINDS:
         for mined in most_useful(connection, kind, settings.mining, settings.most_per_kind, set()):
             for x, y in _directions(mined):
                 label = EXCLUSIVE if lexicon.exclusive(kind, x, y) > 0.5 else OVERLAPPING
-                yield Judgement(kind, x, y, label, LEXICON, str(lexicon))
+                yield Judgement(kind, x, y, label, LEXICON, "the lexicon")
 
 
 def _directions(mined: Mined) -> list[tuple[str, str]]:
@@ -199,7 +202,12 @@ def _directions(mined: Mined) -> list[tuple[str, str]]:
 
 
 def export(
-    scenes: Path, out: Path, settings: PairSettings, most: int, labelled: Sequence[Path] = (), kinds=KINDS
+    scenes: Path,
+    out: Path,
+    settings: PairSettings,
+    most: int,
+    labelled: Sequence[Path] = (),
+    kinds: Sequence[str] = KINDS,
 ) -> dict[str, int]:
     """Write a CSV file to annotate: the ``most`` most useful pairs of each kind that the files ``labelled`` lack.
 
