@@ -72,7 +72,7 @@ class MultiImageModel(nn.Module):
         are widened here, where the model runs), ``geometry`` [n, K, 5] and ``region_mask`` [n, K] all their images in a
         row, without padded images; ``question_of`` [n], ascending, tells whose each image is.
         """
-        features = features.float()
+        features = features.to(self.cls.dtype)
         if self.zeroed:
             nothing = features.new_zeros(len(input_ids), 1, features.shape[2])
             place = geometry.new_zeros(len(input_ids), 1, geometry.shape[2])
@@ -148,7 +148,7 @@ class MatchModel(nn.Module):
         ``named`` [n, K] tells which regions the text is about (1 or 0; -1 where it is not known): where given, the
         loss has a second part, the cross-entropy of telling them.
         """
-        features = features.float()
+        features = features.to(self.head.weight.dtype)
         words = input_ids[question_of], attention_mask[question_of]
         if self.training and self.zeroed:
             features = features * (torch.rand_like(features[..., :1]) >= self.zeroed)
