@@ -33,7 +33,7 @@ class ThresholdSettings(Settings):
         0.95, gt=0, le=1, description="share of the images kept that truly lack the subgraph, at least (paper: 0.95)"
     )
     most_lost: float = Field(
-        0.05, ge=0, lt=1, description="share of the good images that may be dropped to come above the target"
+        0.1, ge=0, lt=1, description="share of the good images that may be dropped to come above the target"
     )
 
 
