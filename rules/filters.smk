@@ -12,7 +12,7 @@ rule overlap:
     benchmark:
         "benchmarks/jobs/{arm}overlap.tsv"
     conda:
-        "../envs/data.yaml"
+        "../envs/models.yaml" if CONFIG.overlap.method == "learned" else "../envs/data.yaml"
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
