@@ -1,5 +1,7 @@
 """The word filter's training: what is held out, equal bytes, and going on after a stop."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from compvqa.filters.lexicon import Lexicon, LexiconData
 from compvqa.filters.word_model import pretrained
 from compvqa.filters.word_settings import EncoderSettings, WordFilterSettings
 from compvqa.training import fit as fitting
-from compvqa.training.word_filter import HELD_OUT, JUDGED, TRAIN, PhrasePairs, sides, train
+from compvqa.training.word_filter import HELD_OUT, JUDGED, TRAIN, PhrasePairs, balanced, sides, train
 
 SMALL = {
     "hidden_size": 32,
@@ -142,3 +144,16 @@ def test_an_epoch_draws_the_order_of_each_symmetric_pair():
 def test_too_few_labels_are_one_sentence(labels, tmp_path):
     with pytest.raises(InputError, match="too few labelled nouns"):
         train(labels, labels.with_name("lexicon.json"), "noun", "pairs", tmp_path / "out", SETTINGS, 1)
+
+
+@given(st.integers(0, 6), st.integers(0, 6))
+def test_balanced_pairs_are_all_pairs_and_copies_of_the_rarer_label(exclusive, overlapping):
+    rows = [row(str(n), "") for n in range(exclusive)]
+    rows += [row(str(n), "", "overlapping") for n in range(exclusive, exclusive + overlapping)]
+    found = balanced(rows)
+    assert found[: len(rows)] == rows and all(pair in rows for pair in found)
+    if exclusive and overlapping:
+        number = Counter(pair["label"] for pair in found)
+        assert number["exclusive"] == number["overlapping"] == max(exclusive, overlapping)
+    else:
+        assert found == rows

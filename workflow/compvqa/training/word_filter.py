@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Literal
 
@@ -103,6 +104,13 @@ def _exclusive(row: dict) -> bool:
     return row["label"] == EXCLUSIVE
 
 
+def balanced(rows: Sequence[dict]) -> list[dict]:
+    """``rows`` and, of those with the rarer label, copies: as many of both, if there are any of both."""
+    both = sorted(([row for row in rows if _exclusive(row) == side] for side in (True, False)), key=len)
+    rarer, other = both
+    return [*rows, *islice(cycle(rarer), len(other) - len(rarer))] if rarer else list(rows)
+
+
 def train(
     labels: Path,
     lexicon: Path,
@@ -131,7 +139,7 @@ def train(
     dev = PhrasePairs(model, held_out, known, number)
     done = fit(
         model.network,
-        PhrasePairs(model, learnt, known, number),
+        PhrasePairs(model, balanced(learnt) if settings.balanced else learnt, known, number),
         dev,
         out,
         settings.optimisation,
