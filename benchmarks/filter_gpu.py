@@ -76,7 +76,7 @@ def main() -> None:
     flops, making = flops_of(model, train), batch_time(train, options.batch)
     out = options.folder / "run"
     fitting.Trainer = Clocked
-    fit(model, train, dev, out, settings, number, "filter benchmark", [time.time()])
+    fit(model, train, dev, out, settings, number, "filter benchmark", [time.time()], collate=collate)
     shutil.rmtree(out)
     report(options, flops, making)
 

@@ -11,6 +11,8 @@ sys.path.insert(0, str(PROJECT / "workflow"))
 
 from compvqa.config import Definitions, as_json, load_config
 from compvqa.errors import InputError
+from compvqa.evaluation.analyses.distractors import NO_FILTERS
+from compvqa.filters.images import ScoringSettings
 from compvqa.provenance.digest import files_digest
 from compvqa.scenes.download import read_sources
 from compvqa.stages import stage_code
@@ -33,6 +35,10 @@ LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 TEMPLATE_KINDS = sorted({TEMPLATES.load(path.stem)["kind"] for path in TEMPLATES.folder.glob("*.yaml")})
 T = f"results/{CONFIG.testbed}"
 SPRITES = str(CONFIG.world)
+# Chains from overlap to questions by their methods: the main one, whose files lie in T, and those it is judged beside.
+ARMS = {f"{CONFIG.overlap.method}-{CONFIG.presence.method}": ""}
+ARMS |= {name: f"arms/{name}/" for name in CONFIG.judged.arms if name not in ARMS}
+PRESENCE_ENV = "../envs/models.yaml" if CONFIG.presence.method == "learned" else "../envs/data.yaml"
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown).
 LOG = " --code {params.code} 2>&1 | tee {log}"
@@ -45,6 +51,37 @@ shell.prefix(
     f"export PATH='{Path(sys.executable).parent}':\"$PATH\" PROJECT='{PROJECT}' PYTHONPATH='{PROJECT / 'workflow'}' "
     "PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE; "
 )
+
+
+wildcard_constraints:
+    arm="(arms/[a-z0-9_]+-[a-z0-9_]+/)?",
+
+
+def method(stage, arm):
+    """The method of overlap or presence in a chain: the main one's by the config, another's by its name."""
+    if not arm:
+        return getattr(CONFIG, stage).method
+    return Path(arm).name.split("-")[["overlap", "presence"].index(stage)]
+
+
+def searched(arm):
+    """The chain whose seeds and candidates a chain uses: the first one with its overlap of names."""
+    return next((other for other in ARMS.values() if method("overlap", other) == method("overlap", arm)), arm)
+
+
+def found(table, wildcards):
+    """A shard's seeds or candidates, as a chain uses them."""
+    return f"{T}/{searched(wildcards.arm)}graphs/{table}/{wildcards.scatteritem}.parquet"
+
+
+def filter_settings(stage, arm):
+    """The section overlap or presence with the method of a chain, as JSON."""
+    return CONFIG.section(stage, method=method(stage, arm))
+
+
+def question_settings(arm):
+    """The section questions as JSON; a chain that is only judged asks about a share of its seeds."""
+    return CONFIG.section("questions", **({"seed_share": CONFIG.judged.seed_share} if arm else {}))
 
 
 def split_settings(name):
@@ -63,6 +100,55 @@ def model_settings(name, *sections, **changed):
 def module_of(model):
     """The module of a model: the name of a baseline, or as its file says."""
     return model if model in CONFIG.models.baselines else MODELS.load(model)["model"]
+
+
+def presence_settings(arm=""):
+    """What the stages that score presence in a chain get, as JSON: how, and what other sections say of it."""
+    section = CONFIG.presence
+    scoring = section.model_dump(mode="json", include=set(ScoringSettings.model_fields))
+    chosen = {"method": method("presence", arm), "folds": section.examples.folds, "tried": CONFIG.related.tried}
+    return as_json({**scoring, **chosen})
+
+
+def presence_models(arm=""):
+    """The modules of the models that score presence in a chain."""
+    return [module_of(CONFIG.presence.model)] if method("presence", arm) == "learned" else []
+
+
+def presence_inputs(arm=""):
+    """The files of the folds' models and of the features, where presence is learned."""
+    if not presence_models(arm):
+        return []
+    folds = range(CONFIG.presence.examples.folds)
+    files = [
+        f"{T}/filters/images/{fold}/{file}"
+        for fold in folds
+        for file in ("model.safetensors", "model.json", "saw.parquet")
+    ]
+    features = rules.features.output
+    own = [features.saw] if features.get("saw") else []  # released features come from somebody else's encoder
+    return [*files, features.regions, features.features, *own]
+
+
+def presence_options(arm=""):
+    """The command-line options that name them."""
+    return f"--models {T}/filters/images --features {T}/features" if presence_models(arm) else ""
+
+
+def presence_gpus(arm=""):
+    """GPUs that a job asks for to score presence."""
+    return CONFIG.models.gpus if presence_models(arm) else 0
+
+
+def presence_code(stage, arm="", **plugins):
+    """The code of a stage that scores presence in a chain."""
+    return stage_code(stage, method=method("presence", arm), models=presence_models(arm), **plugins)
+
+
+def thresholds_of(arm):
+    """The file of calibrated thresholds, where a chain uses them."""
+    same = method("presence", arm) == CONFIG.presence.method
+    return [f"{T}/filters/images/thresholds.json"] if CONFIG.presence.calibrated and same else []
 
 
 def repeated(option, values):

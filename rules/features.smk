@@ -4,10 +4,12 @@ rule features:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         images=list(CONFIG.images.values()),
         truth=CONFIG.truth or [],
+        aside=CONFIG.aside or [],
     output:
         regions=f"{T}/features/regions.parquet",
         features=f"{T}/features/features.npy",
         encoder=f"{T}/features/encoder.safetensors",
+        saw=f"{T}/features/encoder_saw.parquet",
         record=f"{T}/features/regions.parquet.prov.json",
     log:
         "logs/features.log",
@@ -26,4 +28,4 @@ rule features:
         code=stage_code("features"),
     shell:
         f"python -m compvqa features {T}/features --scenes {T}/scenes --truth {{input.truth}}/complete"
-        f" --images {{input.images}}{STAGE}"
+        f" --aside {{input.aside}} --images {{input.images}}{STAGE}"

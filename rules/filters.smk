@@ -1,47 +1,56 @@
-# Takes scene tables, the lexicon and candidates; gives the overlap of names and presence of subgraphs in images.
+# Takes scene tables, the lexicon, trained word filters and candidates; gives the overlap of names and presence of subgraphs in images.
 rule overlap:
     input:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
+        filters=lambda wildcards: WORD_FILTERS if method("overlap", wildcards.arm) == "learned" else [],
     output:
-        overlap=f"{T}/overlap/overlap.parquet",
-        record=f"{T}/overlap/overlap.parquet.prov.json",
+        overlap=f"{T}/{{arm}}overlap/overlap.parquet",
+        record=f"{T}/{{arm}}overlap/overlap.parquet.prov.json",
     log:
-        "logs/overlap.log",
+        "logs/{arm}overlap.log",
     benchmark:
-        "benchmarks/jobs/overlap.tsv"
+        "benchmarks/jobs/{arm}overlap.tsv"
     conda:
-        "../envs/data.yaml"
+        "../envs/models.yaml" if CONFIG.overlap.method == "learned" else "../envs/data.yaml"
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
+        gpu=lambda wildcards: CONFIG.models.gpus if method("overlap", wildcards.arm) == "learned" else 0,
     params:
-        config=CONFIG.section("overlap"),
+        config=lambda wildcards: filter_settings("overlap", wildcards.arm),
+        models=lambda wildcards, input: f"--models {T}/words" if input.filters else "",
         seed=CONFIG.seed,
-        code=stage_code("overlap", method=CONFIG.overlap.method),
+        code=lambda wildcards: stage_code("overlap", method=method("overlap", wildcards.arm)),
     shell:
-        f"python -m compvqa overlap {{output.overlap}} --scenes {T}/scenes --lexicon {{input.lexicon}}{STAGE}"
+        f"python -m compvqa overlap {{output.overlap}} --scenes {T}/scenes --lexicon {{input.lexicon}}"
+        f" {{params.models}}{STAGE}"
 
 
 rule presence:
     input:
-        seeds=f"{T}/graphs/seeds/{{scatteritem}}.parquet",
-        candidates=f"{T}/graphs/candidates/{{scatteritem}}.parquet",
+        seeds=lambda wildcards: found("seeds", wildcards),
+        candidates=lambda wildcards: found("candidates", wildcards),
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        models=lambda wildcards: presence_inputs(wildcards.arm),
     output:
-        presence=f"{T}/filters/presence/{{scatteritem}}.parquet",
-        record=f"{T}/filters/presence/{{scatteritem}}.parquet.prov.json",
+        presence=f"{T}/{{arm}}filters/presence/{{scatteritem}}.parquet",
+        record=f"{T}/{{arm}}filters/presence/{{scatteritem}}.parquet.prov.json",
     log:
-        "logs/presence/{scatteritem}.log",
+        "logs/{arm}presence/{scatteritem}.log",
     benchmark:
-        "benchmarks/jobs/presence-{scatteritem}.tsv"
+        "benchmarks/jobs/{arm}presence-{scatteritem}.tsv"
     conda:
-        "../envs/data.yaml"
+        PRESENCE_ENV
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(60),
+        mem_mb=memory(3000),
+        runtime=minutes(240),
+        gpu=lambda wildcards: presence_gpus(wildcards.arm),
     params:
-        config=CONFIG.section("presence"),
+        config=lambda wildcards: presence_settings(wildcards.arm),
+        models=lambda wildcards: presence_options(wildcards.arm),
         seed=CONFIG.seed,
-        code=stage_code("presence", method=CONFIG.presence.method),
+        code=lambda wildcards: presence_code("presence", wildcards.arm),
     shell:
-        "python -m compvqa presence {output.presence} --seeds {input.seeds} --candidates {input.candidates}" f"{STAGE}"
+        "python -m compvqa presence {output.presence} --seeds {input.seeds} --candidates {input.candidates}"
+        f" --scenes {T}/scenes {{params.models}}{STAGE}"

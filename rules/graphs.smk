@@ -30,15 +30,15 @@ rule candidates:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         subgraphs=gather.shards(f"{T}/graphs/subgraphs/{{scatteritem}}.parquet"),
         occurrences=gather.shards(f"{T}/graphs/occurrences/{{scatteritem}}.parquet"),
-        overlap=f"{T}/overlap/overlap.parquet",
+        overlap=f"{T}/{{arm}}overlap/overlap.parquet",
     output:
-        seeds=scatter.shards(f"{T}/graphs/seeds/{{scatteritem}}.parquet"),
-        candidates=scatter.shards(f"{T}/graphs/candidates/{{scatteritem}}.parquet"),
-        record=f"{T}/graphs/candidates/candidates.prov.json",
+        seeds=scatter.shards(f"{T}/{{arm}}graphs/seeds/{{scatteritem}}.parquet", allow_missing=True),
+        candidates=scatter.shards(f"{T}/{{arm}}graphs/candidates/{{scatteritem}}.parquet", allow_missing=True),
+        record=f"{T}/{{arm}}graphs/candidates/candidates.prov.json",
     log:
-        "logs/candidates.log",
+        "logs/{arm}candidates.log",
     benchmark:
-        "benchmarks/jobs/candidates.tsv"
+        "benchmarks/jobs/{arm}candidates.tsv"
     conda:
         "../envs/data.yaml"
     resources:
@@ -51,21 +51,23 @@ rule candidates:
         shards=CONFIG.shards,
     shell:
         f"python -m compvqa candidates --scenes {T}/scenes --graphs {T}/graphs --overlap {{input.overlap}}"
-        f" --shards {{params.shards}} --seeds {T}/graphs/seeds --candidates {T}/graphs/candidates{STAGE}"
+        f" --shards {{params.shards}} --seeds {T}/{{wildcards.arm}}graphs/seeds"
+        f" --candidates {T}/{{wildcards.arm}}graphs/candidates{STAGE}"
 
 
 rule related:
     input:
-        seeds=f"{T}/graphs/seeds/{{scatteritem}}.parquet",
-        candidates=f"{T}/graphs/candidates/{{scatteritem}}.parquet",
-        presence=f"{T}/filters/presence/{{scatteritem}}.parquet",
+        seeds=lambda wildcards: found("seeds", wildcards),
+        candidates=lambda wildcards: found("candidates", wildcards),
+        presence=f"{T}/{{arm}}filters/presence/{{scatteritem}}.parquet",
+        thresholds=lambda wildcards: thresholds_of(wildcards.arm),
     output:
-        related=f"{T}/graphs/related/{{scatteritem}}.parquet",
-        record=f"{T}/graphs/related/{{scatteritem}}.parquet.prov.json",
+        related=f"{T}/{{arm}}graphs/related/{{scatteritem}}.parquet",
+        record=f"{T}/{{arm}}graphs/related/{{scatteritem}}.parquet.prov.json",
     log:
-        "logs/related/{scatteritem}.log",
+        "logs/{arm}related/{scatteritem}.log",
     benchmark:
-        "benchmarks/jobs/related-{scatteritem}.tsv"
+        "benchmarks/jobs/{arm}related-{scatteritem}.tsv"
     conda:
         "../envs/data.yaml"
     resources:
@@ -75,7 +77,8 @@ rule related:
         config=CONFIG.section("related"),
         seed=CONFIG.seed,
         code=stage_code("related"),
+        thresholds=lambda wildcards: repeated("--thresholds", thresholds_of(wildcards.arm)),
     shell:
         "python -m compvqa related --seeds {input.seeds} --candidates {input.candidates}"
-        " --presence {input.presence} --related {output.related}"
+        " --presence {input.presence} {params.thresholds} --related {output.related}"
         f"{STAGE}"

@@ -33,6 +33,7 @@ rule sprites:
             file=["train.json", "dev.json", "imsitu_space.json", "generation_templates.tab"],
         ),
         truth=directory(f"{SPRITES}/truth"),
+        aside=directory(f"{SPRITES}/aside"),
         annotated=expand(f"{SPRITES}/{{split}}_sceneGraphs.json", split=["train", "val"]),
         lexicon=f"{SPRITES}/lexicon.json",
         record=f"{SPRITES}/sprites.prov.json",

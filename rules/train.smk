@@ -14,7 +14,6 @@ RUNS = [
     for variant in (("iid", "text") if split == "iid" else ("comp", "size"))
     for seed in (split != "iid" and CONFIG.models.split_seeds or CONFIG.models.seeds)
 ]
-ENCODER = rules.features.output.get("encoder", [])  # released features have none
 BASELINES = [f"{model}.iid.iid.{CONFIG.seed}" for model in CONFIG.models.baselines]
 
 
@@ -40,6 +39,7 @@ rule pretrain:
         weights=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors",
         model=f"{T}/pretrained/{{model}}.{{run_seed}}/model.json",
         history=f"{T}/pretrained/{{model}}.{{run_seed}}/history.csv",
+        saw=f"{T}/pretrained/{{model}}.{{run_seed}}/saw.parquet",
         record=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors.prov.json",
     log:
         "logs/pretrain/{model}.{run_seed}.log",

@@ -36,6 +36,7 @@ def told(output: str) -> str:
         ({"candidates": {"per_keys": 3}}, "config key candidates.per_keys is unknown"),
         ({"splits": {"names": ["iid", "has-quant-all", "has-quant-al"]}}, "has no has-quant-al.yaml"),
         ({"models": {"splits": ["has-compar"]}}, "names has-compar, which is not in splits.names"),
+        ({"word_filter": {"encoder": {"hints": True}}}, "hints needs word_labels.files"),
         ({"sources": []}, "config key sources has the wrong value"),
     ],
 )

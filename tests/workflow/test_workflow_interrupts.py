@@ -13,11 +13,11 @@ pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the cha
 
 # Everything that is promised to be equal: all but records (times), pages' records, logs
 RESULTS = ("tiny/**/*.parquet", "tiny/**/*.npy", "tiny/**/*.safetensors", "tiny/**/*.csv", "tiny/**/*.png")
-JOBS = 9  # a run is killed when so many of its jobs have begun
+JOBS = 18  # a run is killed when so many of its jobs have begun
 
 
 def killed(project, seconds: float = 600) -> bool:
-    """Start a run and kill -9 it, with all its jobs, in the middle of its ninth; whether it was killed."""
+    """Start a run and kill -9 it, with all its jobs, in the middle of one; whether it was killed."""
     start = time.time()
     process = subprocess.Popen(
         project.command(),

@@ -34,10 +34,21 @@ def test_editing_the_code_of_balance_reruns_balancing_and_what_is_after_it(edite
     assert not plan & {*DATA, "questions", "gather_questions", "features"}
 
 
+def test_editing_the_word_filters_training_reruns_nothing_that_does_not_use_it(edited):
+    with (edited.folder / "workflow/compvqa/training/word_filter.py").open("a") as file:
+        file.write("\nEDITED = True\n")
+    assert edited.plan() == {"word_filter", "word_filter_unseen", "word_scores", "table", "figure", "index"}
+
+
 def test_editing_a_comment_or_a_docstring_reruns_nothing(edited):
     path = edited.folder / "workflow/compvqa/balance.py"
     path.write_text("# A comment.\n" + path.read_text().replace('"""', '"""Said anew. ', 1))
     assert edited.plan() == set()
+
+
+def test_judging_more_distractors_reruns_the_judging_alone(edited):
+    replace(edited.folder / edited.config, "  per_kind: 100\n", "  per_kind: 90\n")
+    assert edited.plan() == {"distractors", "filters", "table", "figure", "index"}
 
 
 def test_adding_a_split_reruns_only_splits_and_what_is_after_them(edited):
@@ -54,7 +65,11 @@ def test_adding_a_split_reruns_only_splits_and_what_is_after_them(edited):
 
 @pytest.mark.parametrize(
     ("setting", "stages"),
-    [("related:\n  per_key: 4", {"related"}), ("questions:\n  distractors: random", set())],
+    [
+        ("related:\n  per_key: 4", {"related"}),
+        ("questions:\n  distractors: random", set()),
+        ("overlap:\n  method: learned", {"overlap", "candidates", "presence", "related"}),
+    ],
 )
 def test_a_changed_setting_reruns_its_stage_and_what_is_after_it(edited, setting, stages):
     path = edited.folder / edited.config

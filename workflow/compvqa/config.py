@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from compvqa.balance import BalanceSettings
 from compvqa.errors import InputError
+from compvqa.evaluation.analyses.distractors import NO_FILTERS
+from compvqa.evaluation.analyses.filters import IntervalSettings
+from compvqa.evaluation.analyses.image_labels import ImageLabelSettings
 from compvqa.evaluation.analyses.validity import ValiditySettings
 from compvqa.evaluation.scores import ScoreSettings
 from compvqa.features.settings import FeatureSettings
-from compvqa.filters.images import PresenceSettings
+from compvqa.filters.examples import ExampleSettings
+from compvqa.filters.images import ScoringSettings
+from compvqa.filters.labels import LabelSettings
+from compvqa.filters.thresholds import ThresholdSettings
+from compvqa.filters.word_settings import WordFilterSettings
 from compvqa.filters.words import OverlapSettings
 from compvqa.graphs.backend import CandidateSettings
 from compvqa.graphs.enumerate import SubgraphSettings
@@ -54,6 +62,21 @@ class LexiconSource(Settings):
         return [str(self.file)] if self.file else [str(self.gqa / name) for name in ONTOLOGY]
 
 
+class PresenceSection(ScoringSettings):
+    """The image-subgraph classifier: its model, what it learns from, how it is asked, and its thresholds."""
+
+    model: str = Field("lxmert-tiny", description="file of config/models, without .yaml, that the folds are trained by")
+    examples: ExampleSettings = Field(ExampleSettings(), description="what the folds learn from")
+    calibrated: bool = Field(
+        False, description="set the thresholds by annotated images; false: related.tau_object and so on"
+    )
+    annotated: Path | None = Field(
+        None, description="annotated images of the test-bed (CSV); without, those in aside/calibration are labelled"
+    )
+    labels: ImageLabelSettings = Field(ImageLabelSettings(), description="how many of these are labelled")
+    calibration: ThresholdSettings = Field(ThresholdSettings(), description="how thresholds are set")
+
+
 class SplitsSection(SplitSettings):
     """Which splits are made, and what they share."""
 
@@ -73,6 +96,32 @@ class ModelsSection(Settings):
     cpus: int = Field(1, ge=1, description="cores that a training job asks for")
 
 
+class JudgedSection(Settings):
+    """How the filters are judged in a world whose truth is known: by the main chain, and by others beside it."""
+
+    arms: tuple[str, ...] = Field(
+        (),
+        description="chains from overlap to questions, made with other filters to compare with, as <overlap.method>-"
+        "<presence.method>; none-none must be there, or be the main chain; empty: nothing is judged",
+    )
+    seed_share: float = Field(
+        1, gt=0, le=1, description="share of its seeds about which such a chain asks questions, drawn by stable rank"
+    )
+    per_template: PositiveInt = Field(1000, description="questions of each chain and template that are judged")
+    per_kind: PositiveInt = Field(4000, description="distractors of each kind of differing node that are judged")
+    intervals: IntervalSettings = IntervalSettings()
+
+    @field_validator("arms")
+    @classmethod
+    def _named(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
+        for arm in arms:
+            if not re.fullmatch(r"[a-z][a-z0-9_]*-[a-z][a-z0-9_]*", arm):
+                raise ValueError(f"{arm} is not of the form <overlap.method>-<presence.method>")
+        if arms and NO_FILTERS not in arms:
+            raise ValueError(f"{NO_FILTERS} must be one of them: distractors are drawn from what no filter left out")
+        return arms
+
+
 class PaperSection(Settings):
     """What is made for the reader."""
 
@@ -90,12 +139,18 @@ class Config(Settings):
     lexicon: LexiconSource
     images: dict[str, Path] = Field(default_factory=dict, description="folder of pictures by image space")
     truth: Path | None = Field(None, description="the world's truth, where it is known (sprites)")
+    aside: Path | None = Field(
+        None,
+        description="folder with encoder/ and calibration/: scenes outside the test-bed (sprites)",
+    )
     world: Path = Field(Path("resources/sprites"), description="folder in which the sprites world is made")
     sprites: SpritesSettings = SpritesSettings()
     subgraphs: SubgraphSettings = SubgraphSettings()
     overlap: OverlapSettings = OverlapSettings()
+    word_labels: LabelSettings = LabelSettings()
+    word_filter: WordFilterSettings = WordFilterSettings()
     candidates: CandidateSettings = CandidateSettings()
-    presence: PresenceSettings = PresenceSettings()
+    presence: PresenceSection = PresenceSection()
     related: RelatedSettings = RelatedSettings()
     questions: QuestionsSettings = QuestionsSettings()
     balance: BalanceSettings = BalanceSettings()
@@ -104,6 +159,7 @@ class Config(Settings):
     models: ModelsSection = ModelsSection()
     scores: ScoreSettings = ScoreSettings()
     validity: ValiditySettings = ValiditySettings()
+    judged: JudgedSection = JudgedSection()
     samples: ExplorerSettings = ExplorerSettings()
     paper: PaperSection = PaperSection()
 
@@ -115,17 +171,30 @@ class Config(Settings):
         unknown = sorted(set(self.models.splits) - set(self.splits.names))
         if unknown:
             raise ValueError(f"models.splits names {unknown[0]}, which is not in splits.names")
-        if self.models.trained and not (self.features.released.sources or (self.images and self.truth)):
-            raise ValueError("models.trained needs features.released, or images and truth; leave it empty without")
+        if self.word_filter.encoder.hints and not self.word_labels.files:
+            raise ValueError(
+                "word_filter.encoder.hints needs word_labels.files: the lexicon would be told its own labels"
+            )
+        seen = self.features.released.sources or (self.images and self.truth and self.aside)
+        if self.models.trained and not seen:
+            raise ValueError("models.trained needs region features: features.released, or images, truth and aside")
+        if self.presence.method == "learned" and not seen:
+            raise ValueError(
+                "presence.method learned needs region features: features.released, or images, truth and aside"
+            )
+        if self.presence.calibrated and not (self.presence.annotated or self.aside):
+            raise ValueError("presence.calibrated needs presence.annotated, or aside, to set thresholds by")
+        if self.judged.arms and not self.truth:
+            raise ValueError("judged.arms needs the truth of the scenes; leave it empty where there is none")
         return self
 
     def source(self, name: str) -> SourceSettings:
         """The source called ``name``."""
         return next(source for source in self.sources if source.name == name)
 
-    def section(self, name: str) -> str:
-        """A section as the JSON that its stage gets."""
-        return as_json(self.model_dump(mode="json")[name])
+    def section(self, name: str, **changed: object) -> str:
+        """A section, some of it changed, as the JSON that its stage gets."""
+        return as_json({**self.model_dump(mode="json")[name], **changed})
 
 
 class Definitions:

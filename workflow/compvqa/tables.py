@@ -50,6 +50,11 @@ def recipe(recipe_id: str) -> Iterator[None]:
         _recipe.reset(token)
 
 
+def running() -> str:
+    """The recipe id that tables are written with here and now; empty outside of a run."""
+    return _recipe.get()
+
+
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
     """A temporary path beside ``path`` that is renamed to ``path`` when the block ends well."""

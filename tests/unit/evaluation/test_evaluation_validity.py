@@ -1,6 +1,8 @@
-"""Validity and its causes, in a world of three pictures in which something of each kind went wrong."""
+"""Validity and its causes, in a world of four pictures in which something of each kind went wrong."""
 
 import json
+from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -12,12 +14,18 @@ from compvqa.programs.operators import Row, to_json
 from compvqa.questions.tables import QUESTIONS
 from compvqa.scenes.tables import TABLES
 
-# what is in each picture: (noun, colour); the annotators missed the second man and took the ball for blue
-COMPLETE = {"1": [("man", "tall"), ("man", "short")], "2": [("ball", "red")], "3": [("dog", "brown")]}
-MISSING_ONLY = COMPLETE | {"1": [("man", "tall")]}
-ANNOTATED = MISSING_ONLY | {"2": [("ball", "blue")]}
+# what is in each picture: (noun, attribute …); the annotators missed the second man and the cat on the last picture,
+# did not say that the kite is blue, and took the ball for blue
+COMPLETE = {
+    "1": [("man", "tall"), ("man", "short")],
+    "2": [("ball", "red"), ("cat", "small")],
+    "3": [("dog", "brown"), ("kite", "blue")],
+    "4": [("cat", "small")],
+}
+MISSING_ONLY = COMPLETE | {"1": [("man", "tall")], "3": [("dog", "brown"), ("kite",)], "4": []}
+ANNOTATED = MISSING_ONLY | {"2": [("ball", "blue"), ("cat", "small")]}
 LEXICON = {
-    "nouns": {"man": {"hypernyms": ["person"]}, "person": {}, "ball": {}, "dog": {}},
+    "nouns": {"man": {"hypernyms": ["person"]}, "person": {}, "ball": {}, "dog": {}, "cat": {}, "kite": {}},
     "attributes": {name: {"group": "color"} for name in ("red", "blue", "brown")},
     "relations": {},
 }
@@ -32,10 +40,25 @@ def ask(noun: str, *end: tuple[str, tuple]) -> list[Row]:
     return [*rows, *(Row(operation, arguments, (1,)) for operation, arguments in end)]
 
 
+def is_there(noun: str) -> list[Row]:
+    return [Row("Find", (noun,)), Row("AssertUnique", (), (0,)), Row("Exists", (), (1,))]
+
+
+def as_many(one: str, other: str) -> list[Row]:
+    counts = [Row("Find", (one,)), Row("Count", (), (0,)), Row("Find", (other,)), Row("Count", (), (2,))]
+    return [*counts, Row("eq", (), (1, 3))]
+
+
 EXPECTED = {  # question -> program, stored answer, cause, true answer
     "right": (count("dog"), "1", "", "1"),
-    "one man": (count("man"), "1", "missing", "2"),
-    "the man": (ask("man", ("VerifyAttribute", ("tall",))), "true", "missing", "no answer: not unique"),
+    "one man": (count("man"), "1", "other instances", "2"),
+    "the man": (ask("man", ("VerifyAttribute", ("tall",))), "true", "other instances", "no answer: not unique"),
+    "a man": (is_there("man"), "true", "other instances", "no answer: not unique"),
+    "one cat": (count("cat"), "1", "missing", "2"),
+    "the cat": (ask("cat", ("VerifyAttribute", ("small",))), "true", "missing", "no answer: not unique"),
+    "blue kite": (ask("kite", ("VerifyAttribute", ("blue",))), "false", "missing", "true"),
+    "men and cats": (as_many("man", "cat"), "true", "", "true"),
+    "men and dogs": (as_many("man", "dog"), "true", "other instances", "false"),
     "blue ball": (ask("ball", ("QueryAttribute", ("color",))), "blue", "wrong", "red"),
     "no person": (count("person"), "0", "overlapping names", "2"),
 }
@@ -47,11 +70,12 @@ def write_scenes(folder, pictures, prefix):
         scene = f"{prefix}:{image}"
         row = {"scene_id": scene, "source": prefix, "split": "val", "image": f"sprites:{image}"}
         rows["scenes"].append(row | {"width": 100, "height": 100})
-        for number, (noun, attribute) in enumerate(objects):
+        for number, (noun, *attributes) in enumerate(objects):
             key = {"scene_id": scene, "object_id": str(number)}
             rows["objects"].append(key | {"name": noun, "x": 0, "y": 0, "w": 9, "h": 9})
-            group = LEXICON["attributes"].get(attribute, {}).get("group")
-            rows["attributes"].append(key | {"name": attribute, "group": group})
+            for attribute in attributes:
+                group = LEXICON["attributes"].get(attribute, {}).get("group")
+                rows["attributes"].append(key | {"name": attribute, "group": group})
     for schema in TABLES:
         tables.write(folder / f"{schema.name}.parquet", schema, rows[schema.name])
 
@@ -69,11 +93,9 @@ def world(tmp_path):
         for name, (program, answer, _, _) in EXPECTED.items():
             row = dict.fromkeys(("testbed", "text", "annotator_text", "start_scene", "tree"), "")
             row |= dict.fromkeys(("seed", "subgraph_key", "size", "depth"), 0)
-            row |= {"question_id": name, "split": "val", "part": "dev", "template": "COUNT", "answer": answer}
-            row |= {
-                "program": to_json(program),
-                "scene_ids": scene_ids or [f"sprites_gqa:{n}" for n in "123"],
-            }
+            template = "COUNT" if program[-1].operation == "Count" else "OTHER"
+            row |= {"question_id": name, "split": "val", "part": "dev", "template": template, "answer": answer}
+            row |= {"program": to_json(program), "scene_ids": scene_ids or [f"sprites_gqa:{n}" for n in "1234"]}
             rows.append({column: row[column] for column in schema.fields.names})
         tables.write(tmp_path / "dataset.parquet", schema, rows)
         paths = [tmp_path / name for name in ("dataset.parquet", "scenes", "truth", "lexicon.json", "out.parquet")]
@@ -90,20 +112,21 @@ def test_each_question_has_its_cause(world):
     }
     assert all(row["valid"] == (row["cause"] == "") and row["part"] == "dev" for row in found.values())
     assert counts == {
-        **{"in": 5, "out": 5, "valid": 1},
-        **{"invalid: missing": 2, "invalid: wrong": 1, "invalid: overlapping names": 1},
+        **{"in": 11, "out": 11, "valid": 2, "invalid: missing": 3, "invalid: other instances": 4},
+        **{"invalid: wrong": 1, "invalid: overlapping names": 1},
     }
 
 
 def test_questions_before_balancing_can_be_judged(world):
     found, _ = world(QUESTIONS)
-    assert len(found) == 5 and {row["part"] for row in found.values()} == {"val"}
+    assert len(found) == 11 and {row["part"] for row in found.values()} == {"val"}
 
 
-def test_a_sample_is_part_of_a_larger_one(world):
-    samples = [set(world(settings=ValiditySettings(sample=n))[0]) for n in range(1, 6)]
-    assert [len(sample) for sample in samples] == [1, 2, 3, 4, 5]
-    assert all(a < b for a, b in zip(samples, samples[1:], strict=False))
+def test_a_sample_has_so_many_of_each_template_and_is_part_of_a_larger_one(world):
+    samples = [world(settings=ValiditySettings(sample=n))[0] for n in range(1, 8)]
+    sizes = [Counter(row["template"] for row in sample.values()) for sample in samples]
+    assert sizes == [Counter({"COUNT": min(n, 4), "OTHER": n}) for n in range(1, 8)]
+    assert all(set(few) < set(more) for few, more in pairwise(samples))
     few = [set(world(settings=ValiditySettings(sample=1), seed=seed)[0]) for seed in range(6)]
     assert len(set(map(frozenset, few))) > 1
 

@@ -9,25 +9,34 @@ import pytest
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.filters import images
-from compvqa.filters.images import PRESENCE, PresenceSettings, score_presence
+from compvqa.filters.images import PRESENCE, PresenceSettings, score_candidates, score_pairs
+from compvqa.graphs.subgraph import make
 
 
-def test_no_method_gives_an_empty_table(tmp_path):
-    counts = score_presence(tmp_path / "c", tmp_path / "s", tmp_path / "p.parquet", PresenceSettings())
-    assert counts == {"out": 0}
+def test_no_method_gives_an_empty_table_and_reads_nothing(tmp_path):
+    counts = score_candidates(tmp_path / "s", tmp_path / "c", tmp_path / "p.parquet", None, PresenceSettings())
+    assert counts == {"in": 0, "out": 0}
     assert tables.read(tmp_path / "p.parquet", PRESENCE).num_rows == 0
 
 
 def test_a_method_is_one_module(tmp_path, monkeypatch):
+    def score(ask, masked, given, settings, out, counts):
+        counts["in"] = ask(tmp_path / "asked.parquet", tmp_path / "trees.parquet")
+        pairs = tables.read(tmp_path / "asked.parquet").to_pylist()
+        rows = [pair | {"masked": masked, "p": 0.5, "fold": 0} for pair in pairs]
+        yield pa.RecordBatch.from_pylist(rows, schema=PRESENCE.fields)
+
     method = ModuleType("compvqa.filters.presence.guess")
-    row = {"scene_id": "s:1", "subgraph_key": 7, "masked": False, "p": 0.5, "fold": 0}
-    method.score = lambda candidates, seeds, settings: pa.Table.from_pylist([row], schema=PRESENCE.fields)
+    method.score = score
     monkeypatch.setitem(sys.modules, "compvqa.filters.presence.guess", method)
     monkeypatch.setattr(images.pkgutil, "iter_modules", lambda path: [type("Module", (), {"name": "guess"})])
-    score_presence(tmp_path / "c", tmp_path / "s", tmp_path / "p.parquet", PresenceSettings(method="guess"))
+    asked = [("s:1", make("dog")), ("s:1", make("dog"))]
+    counts = score_pairs(asked, True, tmp_path / "p.parquet", None, PresenceSettings(method="guess"))
+    assert counts == {"in": 1, "out": 1}
+    row = {"scene_id": "s:1", "subgraph_key": make("dog").key, "masked": True, "p": 0.5, "fold": 0}
     assert tables.read(tmp_path / "p.parquet", PRESENCE).to_pylist() == [row]
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones(tmp_path):
-    with pytest.raises(InputError, match="there is no 'oracle'; use one of none"):
-        score_presence(tmp_path, tmp_path, tmp_path / "p.parquet", PresenceSettings(method="oracle"))
+    with pytest.raises(InputError, match="there is no 'oracle'; use one of learned, none"):
+        score_candidates(tmp_path, tmp_path, tmp_path / "p.parquet", None, PresenceSettings(method="oracle"))

@@ -109,6 +109,21 @@ def test_shards_threads_and_partitions_change_nothing(tmp_path):
     assert one.search(seed=1, **caps)[1] != candidates
 
 
+def test_a_scene_without_objects_has_nothing_to_search(tmp_path):
+    assert Store(tmp_path, [SceneGraph("s:000", {}, ())], EXCLUSIVE).search()[:2] == ([], [])
+
+
+def test_of_a_scene_with_several_exclusive_names_one_is_taken(tmp_path):
+    things = {str(i): Object(str(i), noun) for i, noun in enumerate(("dog", "cup", "hat"))}
+    several = SceneGraph("s:001", things, tuple(Relation("on", str(i), str((i + 1) % 3)) for i in range(3)))
+    more = SceneGraph("s:002", things, (Relation("on", "0", "1"), Relation("on", "2", "1")))
+    store = Store(tmp_path, [pair_scene(0, "man", "on", "cup"), several, more], EXCLUSIVE)
+    tree = make("man", None, (Edge("on", make("cup")),))
+    rows = [row for row in rows_of(store, tree, per_key=1_000) if row["key"] == "0_name"]
+    assert sorted(row["scene_id"] for row in rows) == ["s:001", "s:002"]
+    assert all(row["names"] in (["dog"], ["hat"]) for row in rows)
+
+
 def test_a_seed_is_in_the_shard_of_its_subgraph(tmp_path):
     store = Store(tmp_path, many(12), EXCLUSIVE)
     store.search(shards=2)

@@ -1,6 +1,8 @@
 import pyarrow.parquet as pq
 import pytest
 
+from compvqa.evaluation.analyses.distractors import DISTRACTORS
+from compvqa.evaluation.analyses.filters import FILTERS
 from compvqa.evaluation.scores import SCORES
 from compvqa.graphs.tables import RELATED
 from compvqa.questions.tables import DROPPED, QUESTIONS
@@ -23,7 +25,9 @@ def nothing(world, tmp_path) -> dict:
     write(tmp_path / "dropped.parquet", DROPPED, [])
     write(tmp_path / "scores.parquet", SCORES, [])
     write(tmp_path / "related.parquet", RELATED, [])
-    made = ("dataset", "questions", "dropped", "scores", "related")
+    write(tmp_path / "filters.parquet", FILTERS, [])
+    write(tmp_path / "distractors.parquet", DISTRACTORS, [])
+    made = ("dataset", "questions", "dropped", "scores", "related", "filters", "distractors")
     empty = {name: [tmp_path / f"{name}.parquet"] for name in made}
     for name in ("statistics", "validity"):
         pq.write_table(pq.read_schema(world.inputs[name][0]).empty_table(), tmp_path / f"{name}.parquet")

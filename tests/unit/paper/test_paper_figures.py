@@ -1,5 +1,6 @@
 """Each of the paper's figures from our tables."""
 
+from collections import Counter
 from importlib import import_module
 from itertools import combinations
 from pathlib import Path
@@ -106,7 +107,34 @@ def test_figure_2_tells_each_image_by_what_differs_in_it(world):
     assert any(text.startswith("answer: ") for text in shown) and any("WithRelation" in text for text in shown)
 
 
-@pytest.mark.parametrize("name", ["figure2", "figure3"])
+def test_bars_of_causes_add_up_to_the_share_of_invalid_questions(world):
+    figure, _ = drawn("filters-invalid", world.inputs)
+    measures = pq.read_table(world.inputs["filters"][0]).to_pandas()
+    measures = measures[(measures["of"] == "questions") & (measures["group"] == "")]
+    invalid = measures[measures["measure"] == "invalid"]["value"]
+    ends = Counter()
+    for bar in figure.axes[0].patches:
+        if bar.get_facecolor()[3]:
+            ends[round(bar.get_y(), 6)] += bar.get_width()
+    assert sorted(ends.values()) == pytest.approx(sorted(100 * invalid))
+
+
+def test_the_thresholds_are_marked_where_they_drop_what_they_drop(world):
+    figure, texts = drawn("filters-roc", world.inputs)
+    judged = pq.read_table(world.inputs["distractors"][0]).to_pandas()
+    judged = judged[(judged["arm"] == "none-toy") & (judged["kind"] == "object")]
+    false = judged["cause"] != ""
+    marks = {tuple(line.get_xydata()[0]) for line in figure.axes[0].lines if len(line.get_xydata()) == 1}
+    for tau in ("tau", "tau_paper"):
+        dropped = judged["score"] > judged[tau]
+        at = 100 * dropped[~false].mean(), 100 * dropped[false].mean()
+        assert any(mark == pytest.approx(at) for mark in marks)
+    wins = [(one > other) + (one == other) / 2 for one in judged["score"][false] for other in judged["score"][~false]]
+    area = f"object: AUC {sum(wins) / len(wins):.3f} ({false.sum()} of {len(judged)} false)"
+    assert area in [text.get_text() for text in texts]
+
+
+@pytest.mark.parametrize("name", ["figure2", "figure3", "filters-invalid", "filters-roc"])
 def test_nothing_leaves_the_page(world, name):
     figure, _ = drawn(name, world.inputs)
     width, height = figure.get_size_inches()

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compvqa.errors import InputError
+from compvqa.evaluation.analyses.distractors import KINDS
 from compvqa.graphs.subgraph import Edge, make
 from compvqa.paper import tables
 from compvqa.paper.reference import load
@@ -231,6 +232,58 @@ def test_validity_is_compared_with_the_papers_17_and_53_to_17(world, tmp_path):
     assert everything["Wrong (% of invalid) (paper)"] == "17.0"
     shares = [float(value) for name, value in everything.items() if name.endswith("of invalid)")]
     assert sum(shares) == pytest.approx(100)
+
+
+def lines_of(name: str, inputs: dict, out: Path) -> list[list[str]]:
+    """Make the table ``name`` and read the lines of its CSV, in which labels may come again."""
+    tables.make(FOLDER / f"{name}.yaml", inputs, out / name)
+    with (out / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def test_filters_are_compared_chain_by_chain_for_each_template(world, tmp_path):
+    head, *lines = lines_of("filters", world.inputs, tmp_path)
+    chains = ["no filter", "images (toy)", "words (toy)", "words (toy) and images (toy)"]
+    templates = ["mean of all templates", "COUNT", "VERIFYQUANT"]
+    assert [line[0] for line in lines] == [label for template in templates for label in (template, *chains)]
+    judged = pq.read_table(world.inputs["validity"][0]).to_pandas()
+    shares = 100 * (judged["cause"] == "wrong").groupby(judged["template"]).mean()
+    wrong, last = head.index("Wrong (%)"), head.index("Of no filter's (%)")
+    assert [float(lines[place][wrong]) for place in (1, 6, 11)] == pytest.approx([shares.mean(), *shares])
+    assert {line[last] for line in lines if line[0] in chains} == {"100"}  # the fixture gives all of them the same
+
+
+def test_false_distractors_are_counted_for_both_filters_and_for_the_second_after_the_first(world, tmp_path):
+    head, *lines = lines_of("distractors", world.inputs, tmp_path)
+    labels = [line[0] for line in lines if line[0] not in KINDS]
+    both = "words (toy) and images (toy)"
+    assert labels == ["no filter", "images (toy)", "words (toy)", f"{both}: images, of what words left", both]
+    assert [line[0] for line in lines[1:5]] == list(KINDS)
+    judged = pq.read_table(world.inputs["distractors"][0]).to_pandas()
+    judged = judged[(judged["arm"] == "toy-toy") & (judged["dropped"] != "words")]
+    line = next(line for line in lines if line[0] == labels[3])
+    kept, found = judged[judged["dropped"] == ""], judged[judged["dropped"] == "images"]
+    told = {name: float(line[head.index(name)]) for name in ("Judged", "Precision (%)", "Kept ones that lack it (%)")}
+    assert told == pytest.approx(
+        {
+            "Judged": len(judged),
+            "Precision (%)": 100 * (found["cause"] != "").mean(),
+            "Kept ones that lack it (%)": 100 * (kept["cause"] == "").mean(),
+        }
+    )
+    assert line[head.index("Kept ones that lack it (%) (paper)")] == "95.0"
+
+
+def test_the_word_filter_stands_beside_the_papers_accuracies_on_held_out_pairs(world, tmp_path):
+    rows = rows_of("words", world.inputs, tmp_path)
+    assert list(rows) == ["Nouns: held-out pairs", "Nouns: held-out words", "Attributes: held-out pairs"]
+    nouns = rows["Nouns: held-out pairs"]
+    assert (nouns["Word filter (%)"], nouns["Word filter (%) (paper)"]) == ("95", "94.4")
+    assert (nouns["Pairs"], nouns["95 % interval"], nouns["Lexicon (%)"]) == ("20", "50.0 – 100.0", "100")
+    words = rows["Nouns: held-out words"]
+    assert (words["Word filter (%)"], words["Word filter (%) (paper)"]) == ("75", "")
+    assert rows["Attributes: held-out pairs"]["Word filter (%) (paper)"] == "95.7"
+    assert "always right" in (tmp_path / "words.html").read_text()
 
 
 def test_strange_names_never_become_markup(world, tmp_path):

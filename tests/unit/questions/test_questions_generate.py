@@ -326,6 +326,16 @@ def test_shards_gathered_are_the_whole(world, templates, distractors, tmp_path):
     assert reasons == {key for key in whole_counts if key.startswith("dropped: ")}
 
 
+def test_a_share_of_the_seeds_gives_their_questions_and_no_others(world, templates, generated, tmp_path):
+    seeds = {}
+    for share in (0.3, 0.6):
+        counts, rows = run(world, templates, tmp_path, settings=QuestionsSettings(seed_share=share))
+        seeds[share] = {row["seed"] for row in rows}
+        assert abs(counts["in"] / 250 - share) < 0.15
+        assert rows == [row for row in generated[1] if row["seed"] in seeds[share]]
+    assert seeds[0.3] < seeds[0.6]
+
+
 def test_random_distractors_change_the_images_of_the_same_questions(world, templates, generated, tmp_path):
     """Of each template there are about as many questions and answers; the start scenes stay."""
     _, rows = run(world, templates, tmp_path, settings=QuestionsSettings(distractors="random"))

@@ -20,11 +20,12 @@ from compvqa.graphs.subgraph import make, parse
 from compvqa.graphs.tables import RELATED
 from compvqa.programs.executor import answer_text, execute, trace
 from compvqa.programs.operators import QUANTIFIERS, Row, from_json
-from compvqa.questions.covr.generate import QuestionsSettings, generate
+from compvqa.questions.covr.generate import QuestionsSettings, asked_of_others, generate
 from compvqa.questions.covr.seed import fits
 from compvqa.questions.covr.templates import load
 from compvqa.questions.tables import QUESTIONS
 from compvqa.scenes.graph import SceneGraph
+from compvqa.seeds import stable_hash
 from unit.graphs.graph_store import Pairs, Store, split_of
 from unit.graphs.related_oracle import World
 from unit.questions.question_worlds import ATTRIBUTES, NOUNS, RELATIONS, scene
@@ -114,6 +115,24 @@ def asked(worlds):
         for world in worlds
         for question in world.questions
     ]
+
+
+@pytest.mark.parametrize("answers", range(3))
+def test_whatever_the_answers_the_others_exist_check_asks_what_was_told_before(
+    templates, tmp_path, answers, monkeypatch
+):
+    made(1, templates, tmp_path, "related")
+    given = [tmp_path / "seeds0.parquet", tmp_path / "related.parquet", tmp_path / "scenes", None, templates]
+    told = {(scene_id, part.key) for scene_id, part in asked_of_others(*given, QuestionsSettings(), 1)}
+    asked = set()
+
+    def others(scene_id, part):
+        asked.add((scene_id, part.key))
+        return stable_hash(answers, scene_id, part.key) % 3 == 0
+
+    monkeypatch.setattr("compvqa.questions.covr.generate.read_others", lambda *_: others)
+    generate(*given, tmp_path / "q.parquet", tmp_path / "d.parquet", QuestionsSettings(), 1, "world")
+    assert asked and asked <= told
 
 
 def test_every_template_asks_whose_distractors_there_are(worlds, asked, templates):

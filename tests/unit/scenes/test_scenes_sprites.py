@@ -11,6 +11,7 @@ import pytest
 import resvg_py
 from PIL import Image
 
+from compvqa import tables
 from compvqa.filters.lexicon import Lexicon
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.sprites import SpritesSettings, generate, plan
@@ -22,7 +23,7 @@ from compvqa.scenes.sprites.sketch import paint_definitions
 from compvqa.scenes.sprites.vocabulary import ENTAILS, GROUP_OF, NOUNS, POSITIONS, WORDNET
 from compvqa.scenes.sprites.world import sample_scene, sample_situation
 
-SMALL = SpritesSettings(train_scenes=40, val_scenes=20, workers=1)
+SMALL = SpritesSettings(train_scenes=40, val_scenes=20, encoder_scenes=20, calibration_scenes=10, workers=1)
 CAREFUL = {
     name: 0.0
     for name in SpritesSettings.model_fields
@@ -77,7 +78,7 @@ def test_a_scene_does_not_depend_on_the_scenes_around_it():
 
 
 def test_the_formats_share_the_images_as_asked(world):
-    kinds = Counter("imsitu" if verb else "gqa" for _, _, verb in plan(SMALL))
+    kinds = Counter("imsitu" if verb else "gqa" for _, split, verb in plan(SMALL) if split in ("train", "val"))
     assert kinds == {"gqa": 42, "imsitu": 18}
     images = {path.stem for path in (world / "images").iterdir()}
     assert images == {image for image, _, _ in plan(SMALL)}
@@ -96,6 +97,34 @@ def test_gqa_records_have_the_shape_of_gqa(world):
                 assert list(item) == ["name", "x", "y", "w", "h", "attributes", "relations"]
                 assert all(isinstance(item[side], int) for side in "xywh")
                 assert all(relation["object"] in record["objects"] for relation in item["relations"])
+
+
+def test_scenes_outside_the_test_bed_are_in_none_of_its_files(world):
+    images = {split: {image for image, of, _ in plan(SMALL) if of == split} for split in ("encoder", "calibration")}
+    annotated = set()
+    for name in ("train", "val"):
+        annotated |= set(json.loads((world / f"{name}_sceneGraphs.json").read_text()))
+    for name in ("train", "dev"):
+        annotated |= {key.removesuffix(".jpg") for key in json.loads((world / "imsitu" / f"{name}.json").read_text())}
+    assert len(annotated) == SMALL.train_scenes + SMALL.val_scenes
+    truth = tables.read(world / "truth/complete/scenes.parquet")["image"].to_pylist()
+    for split, own in images.items():
+        assert len(own) == getattr(SMALL, f"{split}_scenes")
+        assert not own & annotated and not {f"sprites:{image}" for image in own} & set(truth)
+        for folder in ("annotated", "complete"):
+            found = tables.read(world / "aside" / split / folder / "scenes.parquet")
+            assert set(found["image"].to_pylist()) == {f"sprites:{image}" for image in own}
+
+
+def test_scenes_outside_the_test_bed_are_annotated_as_carelessly(world):
+    complete, annotated = (SceneStore(world / "aside/encoder" / name) for name in ("complete", "annotated"))
+    names = sorted(complete.scenes["scene_id"].to_pylist())
+    whole, careless_ones = (list(store.graphs(names)) for store in (complete, annotated))
+    for many, few in zip(whole, careless_ones, strict=True):
+        assert set(few.objects) <= set(many.objects)
+        boxless = "imsitu" in few.scene_id
+        assert all((item.box is None) == boxless for item in few.objects.values())
+    assert sum(len(scene.objects) for scene in careless_ones) < 0.8 * sum(len(scene.objects) for scene in whole)
 
 
 def test_imsitu_records_have_the_shape_of_imsitu(world):

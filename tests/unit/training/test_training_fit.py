@@ -8,7 +8,7 @@ from transformers import TrainerCallback
 from compvqa.features.store import ImageRegions, RegionStore, write
 from compvqa.models import visualbert
 from compvqa.training import fit as fitting
-from compvqa.training.data import examples, word_tokenizer
+from compvqa.training.data import collate, examples, word_tokenizer
 from compvqa.training.fit import OptimisationSettings, fit, last_checkpoint, prepare
 
 MODEL = visualbert.ModelSettings(hidden_size=16, layers=1, heads=2, image_layers=1)
@@ -33,7 +33,7 @@ def run(data, out, settings=SETTINGS):
     asked, words = data
     seed = prepare(settings, 0, "test")
     made = visualbert.build(MODEL, words, 2, 4)
-    done = fit(made, asked, asked, out, settings, seed, "test", ["test"])
+    done = fit(made, asked, asked, out, settings, seed, "test", ["test"], collate=collate)
     return done, (out / "model.safetensors").read_bytes(), (out / "history.csv").read_bytes()
 
 

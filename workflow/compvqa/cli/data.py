@@ -158,18 +158,21 @@ def overlap(
     out: Annotated[Path, typer.Argument(help="Table m(x, y) to write.")],
     scenes: Scenes,
     lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    models: Annotated[Path | None, typer.Option(help="Folder of trained word filters, a folder a kind.")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
     """Judge which names exclude each other: m(x, y) for all pairs seen in one context (App. A)."""
+    from compvqa.filters.lexicon import KINDS
     from compvqa.filters.words import OverlapSettings
     from compvqa.filters.words import overlap as work
 
     frame = Frame("overlap", config, seed, code)
     settings = frame.settings(OverlapSettings)
-    inputs = [*scene_tables(scenes), lexicon]
-    frame.run(lambda: work(scenes, lexicon, out, settings), inputs, [out], method=settings.method)
+    weights = [models / kind / name for kind in KINDS for name in ("model.safetensors", "model.json")] if models else []
+    inputs = [*scene_tables(scenes), lexicon, *weights]
+    frame.run(lambda: work(scenes, lexicon, out, settings, models), inputs, [out], method=settings.method)
 
 
 def candidates(
@@ -200,28 +203,12 @@ def candidates(
     )
 
 
-def presence(
-    out: Annotated[Path, typer.Argument(help="Table of presence to write.")],
-    seeds: Annotated[Path, typer.Option(help="Table of seeds.")],
-    candidates: Annotated[Path, typer.Option(help="Table of candidate images.")],
-    config: Config = None,
-    seed: Seed = 1,
-    code: Code = None,
-) -> None:
-    """Score whether candidate images contain simple subgraphs after all (App. B)."""
-    from compvqa.filters.images import PresenceSettings, score_presence
-
-    frame = Frame("presence", config, seed, code)
-    settings = frame.settings(PresenceSettings)
-    inputs = [seeds, candidates]
-    frame.run(lambda: score_presence(candidates, seeds, out, settings), inputs, [out], method=settings.method)
-
-
 def related(
     seeds: Annotated[Path, typer.Option(help="Table of seeds.")],
     candidates: Annotated[Path, typer.Option(help="Table of candidate images.")],
     presence: Annotated[Path, typer.Option(help="Table of presence.")],
     related: Annotated[Path, typer.Option(help="Table of related images to write.")],
+    thresholds: Annotated[Path | None, typer.Option(help="Thresholds to use instead of the config's (JSON).")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -231,14 +218,14 @@ def related(
 
     frame = Frame("related", config, seed, code)
     settings = frame.settings(RelatedSettings)
-    inputs = [seeds, candidates, presence]
-    frame.run(lambda: relate(seeds, candidates, presence, related, settings), inputs, [related])
+    inputs = [seeds, candidates, presence, *([thresholds] if thresholds else [])]
+    frame.run(lambda: relate(seeds, candidates, presence, related, settings.set_by(thresholds)), inputs, [related])
 
 
 def questions(
     seeds: Annotated[Path, typer.Option(help="Table of seeds.")],
     related: Annotated[Path, typer.Option(help="Table of related images.")],
-    presence: Annotated[Path, typer.Option(help="Table of presence, for the 'others exist' check.")],
+    others: Annotated[Path, typer.Option(help="Table of the 'others exist' check.")],
     scenes: Scenes,
     lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
     templates: Annotated[Path, typer.Option(help="Folder of templates (YAML).")],
@@ -257,9 +244,9 @@ def questions(
     settings = frame.settings(QuestionsSettings)
     frame.run(
         lambda: generate(
-            seeds, related, scenes, lexicon, templates, questions, dropped, settings, seed, testbed, presence
+            seeds, related, scenes, lexicon, templates, questions, dropped, settings, seed, testbed, others
         ),
-        [seeds, related, presence, *scene_tables(scenes), lexicon, templates],
+        [seeds, related, others, *scene_tables(scenes), lexicon, templates],
         [questions, dropped],
         kinds=sorted({template.kind for template in load(templates)}),
     )
@@ -328,6 +315,6 @@ def schema() -> None:
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
-    stages = (download, sprites, simulate, lexicon, ingest, scenes, subgraphs, overlap, candidates, presence, related)
+    stages = (download, sprites, simulate, lexicon, ingest, scenes, subgraphs, overlap, candidates, related)
     for stage in (*stages, questions, gather_questions, balance, split, schema):
         app.command(stage.__name__.replace("_", "-"), rich_help_panel=None)(stage)

@@ -32,22 +32,22 @@ def features(
     out: Annotated[Path, typer.Argument(help="Folder for regions, features and the encoder.")],
     scenes: Scenes,
     truth: Annotated[Path, typer.Option(help="Folder of scene tables whose boxes place the regions.")],
+    aside: Annotated[Path, typer.Option(help="Folder of scenes outside the test-bed, with encoder/ to learn from.")],
     images: Annotated[Path, typer.Option(help="Folder of pictures.")],
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
     """Place regions on pictures and turn each into a vector."""
-    from compvqa.features.extract import extract
+    from compvqa.features.extract import FILES, extract
     from compvqa.features.settings import FeatureSettings
 
     frame = Frame("features", config, seed, code)
     settings = frame.settings(FeatureSettings)
-    outputs = [out / "regions.parquet", out / "features.npy", out / "encoder.safetensors"]
     frame.run(
-        lambda: extract(scenes, truth, images, *outputs, settings, seed),
-        [*scene_tables(scenes), *scene_tables(truth), images],
-        outputs,
+        lambda: extract(scenes, truth, aside, images, out, settings, seed),
+        [*scene_tables(scenes), *scene_tables(truth), aside, images],
+        [out / name for name in FILES],
     )
 
 
@@ -97,7 +97,7 @@ def pretrain(
     frame.run(
         lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
         [*(path for paths in found for path in paths), *scene_tables(scenes), *store, *([encoder] if encoder else [])],
-        [out / name for name in ("model.safetensors", "model.json", "history.csv")],
+        [out / name for name in ("model.safetensors", "model.json", "history.csv", "saw.parquet")],
         model=request.model,
     )
 

@@ -33,6 +33,10 @@ class Frame:
         self._settings = parse_settings(model, self.config, self.stage)
         return self._settings
 
+    def note(self, more: dict) -> None:
+        """Keep ``more`` settings for the record, and for what tells this run from others."""
+        self._settings = {**self._settings.model_dump(mode="json"), **more}
+
     def run(
         self,
         work: Callable[[], dict[str, int]],

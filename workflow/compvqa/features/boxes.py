@@ -31,10 +31,24 @@ def match(boxes: np.ndarray, objects: list[tuple[dict, tuple]]) -> list[dict | N
     return [objects[b][0] if overlaps[n, b] >= MATCH else None for n, b in enumerate(best.tolist())]
 
 
+def covered(boxes: np.ndarray, others: np.ndarray, overlap: float, share: float) -> np.ndarray:
+    """Which of ``boxes`` [n, 4] show one of ``others`` [m, 4]: their intersection over union is at least ``overlap``,
+    or so large a ``share`` of the box lies in the other; bool [n]."""
+    if not len(boxes) or not len(others):
+        return np.zeros(len(boxes), bool)
+    inside = _shared(boxes, others) / np.maximum(boxes[:, None, 2:].prod(axis=2), 1e-9)
+    return ((intersection_over_union(boxes, others) >= overlap) | (inside >= share)).any(axis=1)
+
+
 def intersection_over_union(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The overlap of each box of ``left`` [n, 4] with each of ``right`` [m, 4] (x, y, w, h): [n, m], 0 to 1."""
-    start = np.maximum(left[:, None, :2], right[None, :, :2])
-    end = np.minimum((left[:, :2] + left[:, 2:])[:, None], (right[:, :2] + right[:, 2:])[None])
-    shared = np.clip(end - start, 0, None).prod(axis=2)
+    shared = _shared(left, right)
     either = left[:, None, 2:].prod(axis=2) + right[None, :, 2:].prod(axis=2) - shared
     return shared / np.maximum(either, 1e-9)
+
+
+def _shared(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The area that each box of ``left`` [n, 4] shares with each of ``right`` [m, 4]: [n, m]."""
+    start = np.maximum(left[:, None, :2], right[None, :, :2])
+    end = np.minimum((left[:, :2] + left[:, 2:])[:, None], (right[:, :2] + right[:, 2:])[None])
+    return np.clip(end - start, 0, None).prod(axis=2)

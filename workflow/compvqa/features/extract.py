@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,31 +14,37 @@ from compvqa.features import encoder as encoding
 from compvqa.features.boxes import annotated_boxes, match
 from compvqa.features.detector import detect
 from compvqa.features.encoder import Labels, Vocabulary
+from compvqa.features.seen import write_seen
 from compvqa.features.settings import FeatureSettings
 from compvqa.features.store import ImageRegions, write
 from compvqa.progress import track
 from compvqa.scenes.tables import ATTRIBUTES, SCENES
 
+FILES = ("regions.parquet", "features.npy", "encoder.safetensors", "encoder_saw.parquet")
+
 
 def extract(
     scenes: Path,
     truth: Path,
+    aside: Path,
     images: Path,
-    out_regions: Path,
-    out_features: Path,
-    out_encoder: Path,
+    out: Path,
     settings: FeatureSettings,
     seed: int,
 ) -> dict[str, int]:
-    """Write the regions and features of every image in the scene tables ``scenes``.
+    """Write the regions and features of every image of the scene tables ``scenes``, and of those outside the test-bed
+    in ``aside``, into the folder ``out``: the files of :data:`FILES`.
 
-    The encoder learns from the annotated names and attributes of train scenes alone. The scene tables ``truth`` place
-    the boxes, nothing else; ``images`` is the folder of ``<image id>.png``. Raises InputError for a missing picture.
+    The encoder learns from the annotated names and attributes of ``aside/encoder`` alone, images about which no
+    question and no filter asks; they are in the last file. The scene tables ``truth``, and the complete ones of
+    ``aside``, place the boxes, nothing else; ``images`` is the folder of ``<image id>.png``. Raises InputError for a
+    missing picture.
     """
-    wanted = tables.read(scenes / "scenes.parquet", SCENES)
-    split = dict(zip(wanted["image"].to_pylist(), wanted["split"].to_pylist(), strict=True))
-    names = sorted(split)
-    places = _true_boxes(truth)
+    others = sorted(folder for folder in aside.iterdir() if folder.is_dir())
+    learnt = tables.read(aside / "encoder/annotated/scenes.parquet", SCENES)["image"].to_pylist()
+    known = [scenes, *(folder / "annotated" for folder in others)]
+    names = sorted(set(tables.read_all((path / "scenes.parquet" for path in known), SCENES)["image"].to_pylist()))
+    places = {image: box for path in (truth, *(f / "complete" for f in others)) for image, box in _true_boxes(path)}
     found, shapes, pixels = [], [], []
     for image in track(names, "regions", unit="image"):
         path = images / f"{image.partition(':')[2]}.png"
@@ -49,8 +56,9 @@ def extract(
         found.append(ImageRegions(image, detect(image, boxes, size, settings.detector, seed), size, np.zeros(0)))
         shapes.append(encoding.shapes(found[-1].boxes, size))
         pixels.append(encoding.crop(path, found[-1].boxes, settings.encoder))
-    train = [number for number, image in enumerate(names) if split[image] == "train"]
-    labels = _labels(scenes, [found[number] for number in train])
+    own = set(learnt)
+    train = [number for number, image in enumerate(names) if image in own]
+    labels = _labels(aside / "encoder/annotated", [found[number] for number in train])
     model, shares = encoding.fit(
         np.concatenate([pixels[n] for n in train]), np.concatenate([shapes[n] for n in train]), labels,
         settings.encoder, seed,
@@ -58,24 +66,22 @@ def extract(
     vectors = encoding.encode(model, np.concatenate(pixels), np.concatenate(shapes))
     ends = np.cumsum([len(image.boxes) for image in found])
     filled = (image._replace(features=part) for image, part in zip(found, np.split(vectors, ends[:-1]), strict=True))
+    out_regions, out_features, out_encoder, out_seen = (out / name for name in FILES)
     count = write(out_regions, out_features, filled, vectors.shape[1], len(vectors))
     encoding.save(model, out_encoder)
     counts = {"in": len(names), "out": count, "regions": len(vectors)}
+    counts["images that the encoder saw"] = write_seen(out_seen, learnt)
     counts["regions with an annotated name"] = int((labels.names >= 0).sum())
     return counts | {f"right {what}s in training, per mille": round(1000 * share) for what, share in shares.items()}
 
 
-def _true_boxes(truth: Path) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
-    """For each image the boxes [k, 4] of its objects and its size, by the scene tables ``truth``."""
+def _true_boxes(truth: Path) -> Iterator[tuple[str, tuple[np.ndarray, tuple[float, float]]]]:
+    """Each image with the boxes [k, 4] of its objects and its size, by the scene tables ``truth``."""
     scenes = tables.read(truth / "scenes.parquet", SCENES, ["scene_id", "image", "width", "height"]).to_pylist()
     boxes = annotated_boxes(truth)
-    return {
-        row["image"]: (
-            np.array([box for _, box in boxes[row["scene_id"]]], np.float32).reshape(-1, 4),
-            (float(row["width"] or 0), float(row["height"] or 0)),
-        )
-        for row in scenes
-    }
+    for row in scenes:
+        found = np.array([box for _, box in boxes[row["scene_id"]]], np.float32).reshape(-1, 4)
+        yield row["image"], (found, (float(row["width"] or 0), float(row["height"] or 0)))
 
 
 def _labels(scenes: Path, found: list[ImageRegions]) -> Labels:

@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import pyarrow as pa
 from pydantic import Field
@@ -14,7 +18,9 @@ from pydantic import Field
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.filters import presence
-from compvqa.settings import Settings
+from compvqa.filters.asked import ask_candidates, ask_pairs
+from compvqa.graphs.store import StoreSettings
+from compvqa.graphs.subgraph import Subgraph
 from compvqa.tables import Schema
 
 PRESENCE = Schema(
@@ -32,27 +38,88 @@ PRESENCE = Schema(
 )
 
 
-class PresenceSettings(Settings):
+class ScoringSettings(StoreSettings):
     """How the presence of subgraphs in images is scored."""
 
     method: str = Field("none", description="Module in compvqa.filters.presence that gives the scores")
+    without_boxes: Literal["accept", "refuse"] = Field(
+        "accept", description="What becomes of a scene whose annotated instances have no boxes to be masked by"
+    )
+    least_overlap: float = Field(
+        0.3, gt=0, le=1, description="A region is masked if its intersection over union with an instance is so large"
+    )
+    least_covered: float = Field(
+        0.7, gt=0, le=1, description="A region is masked if so large a share of it lies in an instance"
+    )
+    batch_size: int = Field(256, ge=1, description="Pairs that are scored at once; no score depends on it")
+    threads: int = Field(1, ge=1, description="Threads of torch and of DuckDB")
+
+
+class PresenceSettings(ScoringSettings):
+    """The same, with what other stages' settings say of it."""
+
+    folds: int = Field(5, ge=2, description="Parts of the images, each with a model of its own")
+    tried: int = Field(30, ge=1, description="Candidates of a seed and key that are asked about, at most")
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What a method may look at: the folders of scene tables, of region features, and of the folds' models."""
+
+    scenes: Path
+    features: Path
+    models: Path
+
+
+Ask = Callable[[Path, Path], int]
 
 
 class Method(Protocol):
     """A module of ``compvqa.filters.presence``."""
 
-    def score(self, candidates: Path, seeds: Path, settings: PresenceSettings) -> pa.Table | pa.RecordBatchReader:
-        """The rows of the presence table; a stream must come sorted by its key."""
+    def score(
+        self,
+        ask: Ask,
+        masked: bool,
+        given: Knowledge | None,
+        settings: PresenceSettings,
+        out: Path,
+        counts: Counter[str],
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of the presence table ``out``, in whole row groups sorted by its key; counts on in ``counts``.
+
+        ``ask(asked, trees)`` writes the pairs that are asked about, and their subgraphs (filters.asked), and gives
+        their number. ``masked``: with the boxes of the annotated instances zeroed.
+        """
 
 
-def score_presence(candidates: Path, seeds: Path, out: Path, settings: PresenceSettings) -> dict[str, int]:
-    """Write the presence of the seeds' simple subgraphs in their candidate images, as far as the method
-    asks."""
-    rows = tables.write(out, PRESENCE, _method(settings.method).score(candidates, seeds, settings))
-    return {"out": rows}
+def score_candidates(
+    seeds: Path, candidates: Path, out: Path, given: Knowledge | None, settings: PresenceSettings
+) -> dict[str, int]:
+    """Write the presence of the seeds' simple subgraphs in their candidate images: all that the filter of related
+    images may ask."""
+    return _scored(out, False, given, settings, partial(ask_candidates, seeds, candidates, settings.tried))
 
 
-def _method(name: str) -> Method:
+def score_pairs(
+    pairs: Iterable[tuple[str, Subgraph]], masked: bool, out: Path, given: Knowledge | None, settings: PresenceSettings
+) -> dict[str, int]:
+    """Write, for ``pairs`` of a scene and a simple subgraph, its presence; ``masked``: whether others than the
+    annotated instances are there."""
+    return _scored(out, masked, given, settings, partial(ask_pairs, pairs))
+
+
+def _scored(
+    out: Path, masked: bool, given: Knowledge | None, settings: PresenceSettings, asker: Callable[..., int]
+) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    rows = method(settings.method).score(partial(asker, settings=settings), masked, given, settings, out, counts)
+    written = tables.write(out, PRESENCE, pa.RecordBatchReader.from_batches(PRESENCE.fields, rows))
+    return {"in": counts.pop("in", 0), "out": written, **counts}
+
+
+def method(name: str) -> Method:
+    """The method called ``name``; InputError tells which there are."""
     known = sorted(module.name for module in pkgutil.iter_modules(presence.__path__))
     if name not in known:
         raise InputError(f"presence.method: there is no {name!r}; use one of {', '.join(known)}.")

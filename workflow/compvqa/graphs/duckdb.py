@@ -44,11 +44,11 @@ def find_candidates(
         before = number(connection, sql.SEEDS_BEFORE)
         for statement in track((*sql.BEFORE, *sql.POSITIVES, sql.SEEN), "subgraphs", unit="step"):
             connection.execute(statement)
-        for masks, statements in sql.NEGATIVES:
-            parts = 1 + number(connection, masks) // settings.partition
+        for cut, statements in sql.NEGATIVES:
+            connection.execute(cut)
+            parts = number(connection, sql.PARTS)
             for part in track(range(parts), "distractors", total=parts, unit="part"):
                 connection.execute("set variable part = ?", [part])
-                connection.execute("set variable parts = ?", [parts])
                 for statement in statements:
                     connection.execute(statement)
         return _write(connection, out, before, settings.seeds_per_subgraph)
@@ -140,7 +140,7 @@ def _load(connection: duckdb.DuckDBPyConnection, graph: GraphFiles, settings: Ca
     view(connection, "subgraphs_file", graph.subgraphs, SUBGRAPHS)
     view(connection, "occurrences_file", graph.occurrences, OCCURRENCES)
     connection.execute("set variable seed = ?", [seed])
-    for name in ("seeds_per_subgraph", "per_key", "considered", "group_size"):
+    for name in ("seeds_per_subgraph", "per_key", "considered", "group_size", "partition"):
         connection.execute(f"set variable {name} = ?", [getattr(settings, name)])
     unasked = [shapes.name_key("relation", name) for name in settings.unasked_relations]
     connection.execute("set variable unasked = ?::bigint[]", [unasked])
@@ -154,12 +154,13 @@ def _load(connection: duckdb.DuckDBPyConnection, graph: GraphFiles, settings: Ca
 
 
 def _load_overlap(connection: duckdb.DuckDBPyConnection, path: Path, exclusive: float) -> None:
-    """Judged pairs of names as numbers, and whether they exclude each other."""
+    """Which names exclude each other, and which may be read as which."""
     table = tables.read(path)
     missing = [column for column in OVERLAP_COLUMNS if column not in table.column_names]
     if missing:
         raise InputError(f"{path} is no overlap table: it lacks the column {missing[0]}.")
     connection.register("overlap_file", table)
     connection.execute("set variable exclusive = ?", [exclusive])
-    connection.execute(sql.PAIR)
+    connection.execute("set variable words = (select max(id) from word)")
+    connection.execute(sql.MATCH)
     connection.unregister("overlap_file")

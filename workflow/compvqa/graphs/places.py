@@ -23,10 +23,9 @@ _OTHER_READING = pa.schema(
         ("slots", _SLOTS),  # in the order in which they are read
     ]
 )
-_PLACE = pa.schema(  # the slots with a name that can be replaced, and the number of the key for that
-    [("shape", pa.int16()), ("ids", pa.list_(pa.int16())), ("slots", _SLOTS), ("salts", pa.list_(pa.int64()))]
+_PLACE = pa.schema(  # the slots with a name that can be replaced, or with two, and the number of the key for that
+    [("shape", pa.int16()), ("id", pa.int16()), ("slots", _SLOTS), ("salt", pa.int64())]
 )
-_PLACES2 = _PLACE.append(pa.field("slots2", _SLOTS))  # as above, of two names; ids are places2 of changes
 _CHANGE = pa.schema(
     [
         ("places2", pa.int16()),
@@ -56,8 +55,8 @@ def tables_of(found: Sequence[str]) -> dict[str, pa.Table]:
     return {
         "shape": _table(_SHAPE, ([ids[s], s, _salt_of(s), _last_noun(slots[s])] for s in known)),
         "other_reading": _table(_OTHER_READING, _other_readings(orders, ids)),
-        "place": _table(_PLACE, ([ids[s], *_places(s, row, keys)] for s, row in slots.items())),
-        "places2": _table(_PLACES2, ([ids[s], *_places2(s, row, twos)] for s, row in changes.items() if row)),
+        "place": _table(_PLACE, ([ids[s], *place] for s, row in slots.items() for place in _places(s, row, keys))),
+        "places2": _table(_PLACE, ([ids[s], i, _from_1(both), _salt_of(s, *both)] for (s, *both), i in twos.items())),
         "change": _table(
             _CHANGE, ([twos[s, *c.slots], keys[c.key], *_asked(c)] for s, row in changes.items() for c in row)
         ),
@@ -82,20 +81,10 @@ def _other_readings(orders: dict[str, list], ids: dict[str, int]) -> Iterator[li
 
 
 def _places(shape: str, slots: list[shapes.Slot], keys: dict[str, int]) -> Iterator[list]:
-    """Columns of the slots that can be replaced: number of the key, slot, salt."""
-    masked = [(place, slot.key) for place, slot in enumerate(slots) if slot.key]
-    yield [keys[key] for _, key in masked]
-    yield _from_1(place for place, _ in masked)
-    yield [_salt_of(shape, place) for place, _ in masked]
-
-
-def _places2(shape: str, changes: list[shapes.Change2], twos: dict[tuple, int]) -> Iterator[list]:
-    """Columns of the slots that can be replaced in twos: their number, first slot, salt, second slot."""
-    masked = sorted({change.slots for change in changes})
-    yield [twos[shape, *both] for both in masked]
-    yield _from_1(first for first, _ in masked)
-    yield [_salt_of(shape, *both) for both in masked]
-    yield _from_1(second for _, second in masked)
+    """Of each slot that can be replaced: the number of its key, itself, its salt."""
+    for place, slot in enumerate(slots):
+        if slot.key:
+            yield [keys[slot.key], _from_1([place]), _salt_of(shape, place)]
 
 
 def _asked(change: shapes.Change2) -> tuple:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from pydantic import Field
 
 from compvqa import tables
 from compvqa.filters.images import PRESENCE
+from compvqa.graphs.keys import kinds_of
 from compvqa.graphs.simple import simple_subgraphs
 from compvqa.graphs.store import StoreSettings, connect, create, number, view
 from compvqa.graphs.subgraph import parse
@@ -33,13 +35,14 @@ class RelatedSettings(StoreSettings):
 
     def tau(self, key: str) -> float | None:
         """The threshold for candidates of ``key``, the largest of its kinds; None where no node differs."""
-        by_kind = {
-            "name": self.tau_object,
-            "object": self.tau_object,
-            "relation": self.tau_relation,
-            "attr": self.tau_attribute,
-        }
-        return max((by_kind[kind] for kind in key.split("_") if kind in by_kind), default=None)
+        return max((getattr(self, f"tau_{kind}") for kind in kinds_of(key)), default=None)
+
+    def set_by(self, thresholds: Path | None) -> RelatedSettings:
+        """These settings with the thresholds in a file of the stage thresholds; a kind that it lacks keeps its own."""
+        if thresholds is None:
+            return self
+        found = json.loads(thresholds.read_text(encoding="utf-8"))
+        return self.model_copy(update={f"tau_{kind}": tau for kind, tau in found.items()})
 
 
 def relate(seeds: Path, candidates: Path, presence: Path, out: Path, settings: RelatedSettings) -> dict[str, int]:

@@ -12,8 +12,21 @@ def simple_subgraphs(g: Subgraph) -> list[Subgraph]:
 
     Modifiers are left out; their objects stay, as objects by themselves.
     """
-    parts = {part.key: part for part in _parts(g)}
-    return [parts[key] for key in sorted(parts)]
+    return _once(_parts(g))
+
+
+def closest_subgraphs(g: Subgraph) -> list[Subgraph]:
+    """Those simple subgraphs that say most of ``g``'s root: none is a part of another of them; ordered by key."""
+    found: list[Subgraph] = []
+    for edge in g.edges:
+        attributes = {(g.attribute, None), (None, edge.target.attribute)} - {(None, None)} or {(None, None)}
+        found += [make(g.name, own, (Edge(edge.name, make(edge.target.name, other)),)) for own, other in attributes]
+    return _once(found or [make(g.name, g.attribute)])
+
+
+def _once(parts: Iterator[Subgraph] | list[Subgraph]) -> list[Subgraph]:
+    by_key = {part.key: part for part in parts}
+    return [by_key[key] for key in sorted(by_key)]
 
 
 def _parts(node: Subgraph) -> Iterator[Subgraph]:

@@ -63,23 +63,24 @@ qualify row_number() over (partition by p.key, s.split_id order by p.draw, p.sce
 """
 # Seeds, numbered in the order in which they are written; their salt is their id.
 SEED = "create table seed as select (row_number() over (order by shard, salt))::int as seed, * from start"
-# What is asked: subgraphs of seeds by split, and how many scenes of a key are checked for all their seeds.
+# What is asked: subgraphs of seeds by split, and how many scenes of a key are checked for all their seeds (arg_min
+# takes less than a million).
 ASKED = """
 create table asked as
-select key, split_id, least(getvariable('considered'), getvariable('per_key') * (2 + count(*)) // 2) as most
+select key, split_id, least(999999, getvariable('considered'), getvariable('per_key') * (2 + count(*)) // 2) as most
 from seed group by key, split_id
 """
-PAIR = """
-create table pair as
-select distinct x.key as x, y.key as y, pair_of(x.id, y.id) as pair, o.m > getvariable('exclusive') as exclusive
-from overlap_file o join word x on x.kind = o.kind and x.name = o.x join word y on y.kind = o.kind and y.name = o.y
-where o.x <> o.y
-"""
-EXCLUSIVE = "create table exclusive as select pair from pair where exclusive"
-# Names that may be read as ``x``: itself, and what overlaps with it.
-CAN_BE = """
-create table can_be as
-select x, y, pair from pair where not exclusive union all select key, key, pair_of(id, id) from word
+# Of each name, by number: which names exclude it, and which it may be read as (itself, and what overlaps with it).
+MATCH = """
+create table match as
+select x as word, bitstring_agg(y, 0, getvariable('words')) filter (exclusive) as exclusive,
+    bitstring_agg(y, 0, getvariable('words')) filter (not exclusive) as can_be
+from (
+    select x.id as x, y.id as y, o.m > getvariable('exclusive') as exclusive
+    from overlap_file o join word x on x.kind = o.kind and x.name = o.x join word y on y.kind = o.kind and y.name = o.y
+    where o.x <> o.y
+    union all select id, id, false from word)
+group by x
 """
 
 # Each subgraph in each of its readings, the first as it stands.
@@ -112,10 +113,7 @@ from (
 qualify place <= getvariable('group_size')
 """
 FOUND = "create table found (seed int, key_id smallint, scene int, rank int, name int, name2 int)"
-BEFORE = (
-    *(START, SEED, "drop table start", ASKED, EXCLUSIVE, CAN_BE, "drop table pair", *READ, ENDS, ROOTED, REACHABLE),
-    *("drop table posting", FOUND),
-)
+BEFORE = (*(START, SEED, "drop table start", ASKED, *READ, ENDS, ROOTED, REACHABLE, "drop table posting", FOUND),)
 
 _OWN = """
 insert into found select s.seed, k.id, s.scene, 0, null, null from seed s join key k on k.key = '{key}' where {where}
@@ -149,35 +147,38 @@ join objects_file y on y.scene_id = f.scene_id and y.object_id = f.object_id
 join word b on b.kind = 'noun' and b.name = y.name
 """
 
-# Subgraphs by all but one of their names, or two: those of which there are several, which differ there.
+# Subgraphs by all but one of their names, or two, in parts that share no mask; of them those with masks of which
+# there are several, which differ there.
+_CUT = """
+create or replace table cut as
+select p.*, ((sum(n) over (order by shape, slots) - 1) // getvariable('partition'))::int as part
+from {places} p join (select shape, count(*) as n from read group by shape) using (shape)
+"""
+_MASKED = """
+create or replace table masked as
+select key, reading, id, name, mix(xor(salt, xor(whole, mix(xor(name, slot))))) as mask
+from (
+    select key, reading, whole, id, salt, slots[1] as slot, names[slots[1]] as name
+    from read join (from cut where part = getvariable('part')) using (shape))
+"""
+_SHARED = "create or replace table shared as select mask from masked group by mask having min(name) <> max(name)"
 _MEMBER = """
 create or replace table member as
-with masked as (
-    from (
-        select key, reading, id, name, mix(xor(salt, xor(whole, mix(xor(name, slot))))) as mask
-        from (
-            select key, reading, whole, unnest(ids) as id, unnest(salts) as salt, unnest(slots) as slot,
-                unnest(list_select(names, slots)) as name
-            from read join place using (shape)))
-    where mask % getvariable('parts') = getvariable('part')),
-shared as (select mask from masked group by mask having min(name) <> max(name))
 select m.key, m.reading, m.id, m.mask, w.id as name, null::int as name2, null::bigint as key2
 from masked m semi join shared using (mask) join word w on w.key = m.name
 """
+_MASKED2 = """
+create or replace table masked as
+select key, reading, id, name, name2,
+    mix(xor(salt, xor(whole, xor(mix(xor(name, slot)), mix(xor(name2, slot2)))))) as mask
+from (
+    select key, reading, whole, id, salt, slots[1] as slot, slots[2] as slot2, names[slots[1]] as name,
+        names[slots[2]] as name2
+    from read join (from cut where part = getvariable('part')) using (shape))
+"""
+_SHARED2 = _SHARED + " and min(name2) <> max(name2)"
 _MEMBER2 = """
 create or replace table member as
-with masked as (
-    from (
-        select key, reading, id, name, name2,
-            mix(xor(salt, xor(whole, xor(mix(xor(name, slot)), mix(xor(name2, slot2)))))) as mask
-        from (
-            select key, reading, whole, unnest(ids) as id, unnest(salts) as salt, unnest(slots) as slot,
-                unnest(slots2) as slot2, unnest(list_select(names, slots)) as name,
-                unnest(list_select(names, slots2)) as name2
-            from read join places2 using (shape)))
-    where mask % getvariable('parts') = getvariable('part')),
-shared as (
-    select mask from masked group by mask having min(name) <> max(name) and min(name2) <> max(name2))
 select m.key, m.reading, m.id, m.mask, w.id as name, v.id as name2, m.name2 as key2
 from masked m semi join shared using (mask) join word w on w.key = m.name join word v on v.key = m.name2
 """
@@ -199,51 +200,54 @@ join pattern o on o.whole = xor(c.without_salt, list_bit_xor(salted(list_select(
 where m.reading = 0 and not list_has_any(list_select(r.names, c.relations), getvariable('unasked'))
     and len(list_distinct(list_select(r.names, c.leaves))) = len(c.leaves)
 """
-# The scenes under each mask, at most group_size of a split.
+# The scenes under each mask, at most group_size of a split; draws of a scene with each of its names.
 _GROUP = """
 create or replace table group_part as
-select (row_number() over ())::int as other, m.mask, m.name, m.name2, m.key2, r.split_id, r.scene, r.salt
+select (row_number() over ())::int as other, m.mask, m.name, m.name2, m.key2, r.split_id, r.scene, r.salt,
+    mix(xor(pair_of(m.name, coalesce(m.name2, 0)), r.salt)) as draw
 from member m join reachable r using (key)
 semi join asked_part a on a.mask = m.mask and a.split_id = r.split_id
 qualify row_number() over (partition by m.mask, r.split_id order by r.draw, r.scene, m.key)
     <= getvariable('group_size')
 """
 _BOTH = """
-select a.item, g.other, a.most, g.scene, mix(xor(xor(a.key, a.key_id), g.salt)) as rank
-from {asked} a join group_part g on g.mask = a.mask and g.split_id = a.split_id
-semi join exclusive x on x.pair = pair_of(a.name, g.name)
+select a.item, g.other, a.most, mix(xor(xor(a.key, a.key_id), g.draw)) as rank
+from {asked} a join group_part g using ({by})
+{second} semi join match x on x.word = a.name and get_bit(x.exclusive, g.name) = 1
 """
-_ONE = _BOTH.format(asked="asked_part")
-_BOTH2 = _BOTH + " semi join exclusive y on y.pair = pair_of(a.name2, g.name2)"
-_SEEN = """ semi join seen z on z.split_id = a.split_id and z.subject = a.subject
-    and z.relation = coalesce(a.relation, g.key2) and z.object = coalesce(a.object, g.key2)"""
-_TWO = (
-    f"{_BOTH2.format(asked='(from asked_part where subject is null)')} union all "
-    f"{_BOTH2.format(asked='(from asked_part where subject is not null)')} {_SEEN}"
+_ONE = _BOTH.format(asked="asked_part", by="mask, split_id", second="")
+_SECOND = "semi join match y on y.word = a.name2 and get_bit(y.exclusive, g.name2) = 1"
+# what is asked with each second name that was seen with the others
+_SEEN = """(
+    select a.*, z.object as key2 from asked_part a join seen z using (split_id, subject, relation)
+    where a.object is null
+    union all
+    select a.*, z.relation from asked_part a join seen z using (split_id, subject, object) where a.relation is null)"""
+_TWO = " union all ".join(
+    (
+        _BOTH.format(asked="(from asked_part where subject is null)", by="mask, split_id", second=_SECOND),
+        _BOTH.format(asked=_SEEN, by="mask, split_id, key2", second=_SECOND),
+    )
 )
 
 
-def _negatives(member: str, asked: str, exclusive: str) -> tuple[str, ...]:
-    """The steps from masks to distractors; ``exclusive`` selects the scenes under a mask whose names are so."""
+def _negatives(exclusive: str) -> tuple[str, ...]:
+    """The steps from what is asked to distractors; ``exclusive`` selects the scenes under a mask whose names are so."""
     return (
-        member,
-        asked,
         _GROUP,
         f"""
 create or replace table taken as
-select item, other from ({exclusive})
-qualify row_number() over (partition by item order by rank, scene, other) <= most
+select item, unnest(arg_min(other, rank, most)) as other from ({exclusive}) group by item
 """,
         # of a scene with several exclusive names one is taken
         """
 create or replace table considered as
-select (row_number() over ())::int as item, key, key_id, split_id, scene, without, salt, name, name2
+select (row_number() over ())::int as item, a.key, a.key_id, a.split_id, t.scene, a.without, t.salt, t.name, t.name2
 from (
-    select a.key, a.key_id, a.split_id, g.scene, any_value(a.without) as without, any_value(g.salt) as salt,
-        min((mix(xor(pair_of(g.name, coalesce(g.name2, 0)), g.salt)), g.name, g.name2)) as named,
-        named[2] as name, named[3] as name2
-    from taken t join asked_part a using (item) join group_part g using (other)
-    group by a.key, a.key_id, a.split_id, g.scene)
+    select t.item, g.scene, any_value(g.salt) as salt, arg_min(g.name, g.draw) as name,
+        arg_min(g.name2, g.draw) as name2
+    from taken t join group_part g using (other) group by t.item, g.scene) t
+join asked_part a using (item)
 """,
         # what is in these scenes and could be a reading of what must be absent, by its first and last noun
         """
@@ -251,7 +255,8 @@ create or replace table possible as
 select c.item, c.without, h.key as other, h.reading
 from considered c join ends g on g.key = c.without and g.reading = 0
 join rooted h on h.scene = c.scene and h.shape = g.shape
-semi join can_be r on r.pair = pair_of(g.root, h.root) semi join can_be l on l.pair = pair_of(g.leaf, h.leaf)
+semi join match r on r.word = g.root and get_bit(r.can_be, h.root) = 1
+semi join match l on l.word = g.leaf and get_bit(l.can_be, h.leaf) = 1
 """,
         """
 create or replace table compared as
@@ -264,7 +269,8 @@ with names as (
     select j.comparison, unnest(g.names) as own, unnest(h.names) as found
     from compared j join pattern g on g.key = j.without join read h on h.key = j.other and h.reading = j.reading)
 select distinct n.comparison
-from (from names where own <> found) n anti join can_be b on b.x = n.own and b.y = n.found
+from (from names where own <> found) n join word o on o.key = n.own join word f on f.key = n.found
+semi join match b on b.word = o.id and get_bit(b.can_be, f.id) = 0
 """,
         """
 create or replace table containing as
@@ -273,21 +279,26 @@ from possible semi join (from compared anti join refuted using (comparison)) usi
 """,
         """
 insert into found
-select seed, key_id, scene, row_number() over (partition by seed, key_id order by draw, scene) - 1 as rank, name, name2
+select f.seed, f.key_id, c.scene, f.rank, c.name, c.name2
 from (
-    select s.seed, c.key_id, c.scene, c.name, c.name2, mix(xor(s.salt, xor(k.salt, c.salt))) as draw
-    from considered c anti join containing using (item)
-    join seed s on s.key = c.key and s.split_id = c.split_id join key k on k.id = c.key_id)
-qualify rank < getvariable('per_key')
+    select seed, key_id, unnest(items) as item, generate_subscripts(items, 1) - 1 as rank
+    from (
+        select s.seed, c.key_id,
+            arg_min(c.item, mix(xor(s.salt, xor(k.salt, c.salt))), least(999999, getvariable('per_key'))) as items
+        from considered c anti join containing using (item)
+        join seed s on s.key = c.key and s.split_id = c.split_id join key k on k.id = c.key_id
+        group by s.seed, c.key_id)) f
+join considered c using (item)
 """,
     )
 
 
-# how many masks there are of one node, and of two; and the steps to their distractors
+# of masks of one node, and of two: how they are cut into parts, and the steps to a part's distractors
 NEGATIVES = (
-    ("select sum(len(ids)) from read join place using (shape)", _negatives(_MEMBER, _ASKED, _ONE)),
-    ("select sum(len(ids)) from read join places2 using (shape)", _negatives(_MEMBER2, _ASKED2, _TWO)),
+    (_CUT.format(places="place"), (_MASKED, _SHARED, _MEMBER, _ASKED, *_negatives(_ONE))),
+    (_CUT.format(places="places2"), (_MASKED2, _SHARED2, _MEMBER2, _ASKED2, *_negatives(_TWO))),
 )
+PARTS = "select coalesce(max(part), 0) + 1 from cut"
 
 # The trees of what is asked, made when the search is done with its memory.
 TREE = (

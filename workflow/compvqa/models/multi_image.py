@@ -72,7 +72,7 @@ class MultiImageModel(nn.Module):
         are widened here, where the model runs), ``geometry`` [n, K, 5] and ``region_mask`` [n, K] all their images in a
         row, without padded images; ``question_of`` [n], ascending, tells whose each image is.
         """
-        features = features.float()
+        features = features.to(self.cls.dtype)
         if self.zeroed:
             nothing = features.new_zeros(len(input_ids), 1, features.shape[2])
             place = geometry.new_zeros(len(input_ids), 1, geometry.shape[2])
@@ -118,11 +118,15 @@ class MultiImageModel(nn.Module):
 
 
 class MatchModel(nn.Module):
-    """``backbone`` with a linear head for one image and its text, and one for each region."""
+    """``backbone`` with a linear head for one image and its text, and one for each region.
 
-    def __init__(self, backbone: nn.Module, n_classes: int, scale: float):
+    In training, the share ``zeroed`` of the regions, drawn at random, is seen as zeros (COVR, App. B).
+    """
+
+    def __init__(self, backbone: nn.Module, n_classes: int, scale: float, zeroed: float = 0.0):
         super().__init__()
         self.backbone = backbone
+        self.zeroed = zeroed
         self.head = nn.Linear(backbone.hidden_size, n_classes)
         self.region_head = nn.Linear(backbone.hidden_size, 1)
         initialise(self.head, scale)
@@ -144,8 +148,10 @@ class MatchModel(nn.Module):
         ``named`` [n, K] tells which regions the text is about (1 or 0; -1 where it is not known): where given, the
         loss has a second part, the cross-entropy of telling them.
         """
-        features = features.float()
+        features = features.to(self.head.weight.dtype)
         words = input_ids[question_of], attention_mask[question_of]
+        if self.training and self.zeroed:
+            features = features * (torch.rand_like(features[..., :1]) >= self.zeroed)
         pooled, regions = self.backbone(*words, features, geometry, region_mask)
         result = scored(self.head(pooled), labels)
         if named is not None:
@@ -172,8 +178,13 @@ def initialise(module: nn.Module, scale: float) -> None:
             nn.init.zeros_(part.bias)
 
 
-def load_pretrained(model: MultiImageModel, weights: Mapping[str, torch.Tensor], words: Mapping[int, int]) -> None:
-    """Give ``model`` the ``weights`` of another one, all but the classifier of its answers.
+def load_pretrained(
+    model: nn.Module,
+    weights: Mapping[str, torch.Tensor],
+    words: Mapping[int, int],
+    new: tuple[str, ...] = ("classifier.",),
+) -> None:
+    """Give ``model`` the ``weights`` of another one, all but those whose names begin with one of ``new``.
 
     ``words`` maps each token id of this model to the one of the other whose embedding it starts from.
     """
@@ -183,5 +194,5 @@ def load_pretrained(model: MultiImageModel, weights: Mapping[str, torch.Tensor],
         if name == embedding:
             rows = torch.tensor(sorted(words.items()), dtype=torch.long)
             value[rows[:, 0]] = weights[name][rows[:, 1]].to(value.dtype)
-        elif not name.startswith("classifier."):
+        elif not name.startswith(new):
             value.copy_(weights[name])

@@ -7,46 +7,18 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
-from pydantic import Field
 from safetensors.torch import save_file
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from compvqa import tables
 from compvqa.progress import track
 from compvqa.seeds import stable_hash
-from compvqa.settings import Settings
-from compvqa.training.data import Examples, collate
+from compvqa.training.settings import OptimisationSettings
 
 HISTORY = ("step", "epoch", "learning_rate", "loss", "eval_loss", "eval_accuracy")
-
-
-class OptimisationSettings(Settings):
-    """How long, how fast and in what steps a model is trained: AdamW with linear warm-up and linear decay."""
-
-    epochs: float = Field(8, gt=0, description="passes over the training examples (paper: 8)")
-    most_steps: int = Field(0, ge=0, description="end after so many steps, however many passes; 0: no such end")
-    batch_size: int = Field(32, ge=1, description="examples a step")
-    learning_rate: float = Field(1e-3, gt=0, description="peak")
-    pretrained_rate: float = Field(
-        1.0,
-        gt=0,
-        description="share of the learning rate for pretrained layers; below 1, new layers do not undo what they know",
-    )
-    warmup: float = Field(0.1, ge=0, lt=1, description="share of the steps before the peak")
-    decay: float = Field(0.9, ge=0, le=1, description="share of the steps, at the end, over which it falls to zero")
-    weight_decay: float = Field(0.01, ge=0, description="of AdamW")
-    beta2: float = Field(0.999, gt=0, lt=1, description="of AdamW")
-    clip: float = Field(1.0, gt=0, description="largest norm of a gradient")
-    evaluations: int = Field(8, ge=1, description="times that the held-out examples are looked at, evenly spread")
-    patience: int = Field(3, ge=0, description="stop after so many looks without a better accuracy; 0: never")
-    keep: Literal["best", "last"] = Field("best", description="weights to keep: best on held-out examples, or the last")
-    precision: Literal["auto", "float32", "bfloat16"] = Field("auto", description="auto: bfloat16 where a GPU is")
-    workers: int = Field(0, ge=0, description="processes that load data")
-    threads: int = Field(1, ge=1, description="of torch on the processor; other numbers give other bytes")
 
 
 def prepare(settings: OptimisationSettings, seed: int, *key: object) -> int:
@@ -60,20 +32,24 @@ def prepare(settings: OptimisationSettings, seed: int, *key: object) -> int:
 
 def fit(
     model: torch.nn.Module,
-    train: Examples,
-    dev: Examples,
+    train: torch.utils.data.Dataset,
+    dev: torch.utils.data.Dataset,
     out: Path,
     settings: OptimisationSettings,
     seed: int,
     what: str,
     recipe: Sequence[object],
+    *,
+    collate: Callable[[Sequence], dict[str, torch.Tensor]],
     right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
     new: tuple[str, ...] = ("",),
 ) -> dict[str, float]:
     """Train ``model`` on ``train`` and leave it with the weights that were best on ``dev`` (or the last).
 
-    Writes ``out/model.safetensors`` and ``out/history.csv``; while it runs, checkpoints in a folder of ``out`` named
-    by a hash of ``recipe`` (all that decides the run), from the last of which it goes on if it was stopped.
+    ``collate`` makes a batch of items: the model's arguments, with ``labels``. A dataset that has ``set_epoch`` is told
+    each epoch's number before it is read. Writes ``out/model.safetensors`` and ``out/history.csv``; while it runs,
+    checkpoints in a folder of ``out`` named by a hash of ``recipe`` (all that decides the run), from the last of which
+    it goes on if it was stopped.
     ``right`` tells from scores and labels which examples are right (default: the best class is the label). ``new``
     are the beginnings of the names of parameters that no pretraining gave (default: all). Gives the steps done and
     the best accuracy on ``dev``.
@@ -111,8 +87,9 @@ def _steps(n: int, settings: OptimisationSettings) -> int:
 
 def _optimizer(model: torch.nn.Module, settings: OptimisationSettings, new: tuple[str, ...]) -> torch.optim.AdamW:
     rate = settings.learning_rate
-    pretrained = [value for name, value in model.named_parameters() if not name.startswith(new)]
-    others = [value for name, value in model.named_parameters() if name.startswith(new)]
+    learnt = [(name, value) for name, value in model.named_parameters() if value.requires_grad]
+    pretrained = [value for name, value in learnt if not name.startswith(new)]
+    others = [value for name, value in learnt if name.startswith(new)]
     groups = [{"params": pretrained, "lr": settings.pretrained_rate * rate}, {"params": others, "lr": rate}]
     return torch.optim.AdamW(groups, betas=(0.9, settings.beta2), weight_decay=settings.weight_decay, fused=True)
 
@@ -191,6 +168,12 @@ def _write_history(path: Path, log: list[dict]) -> None:
         writer.writeheader()
         for step in sorted(rows):
             writer.writerow({name: _short(rows[step].get(name, "")) for name in HISTORY})
+
+
+def write_json(path: Path, data: dict) -> None:
+    """Write ``data`` as JSON, in its order, atomically."""
+    with tables.replacing(path) as temporary:
+        temporary.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _short(value: float | int | str) -> str:

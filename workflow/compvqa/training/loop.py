@@ -30,7 +30,7 @@ from compvqa.training.data import (
     shared_words,
     word_tokenizer,
 )
-from compvqa.training.fit import OptimisationSettings, fit, prepare
+from compvqa.training.fit import OptimisationSettings, fit, prepare, write_json
 
 
 class TrainingSettings(Settings):
@@ -78,7 +78,7 @@ def train(
     asked = read_questions(dataset, scenes, split, train_parts)
     held_out = _first(read_questions(dataset, scenes, split, dev_parts), settings.most_dev)
     answers = sorted(set(asked.answers))
-    base = None if start is None else Tokenizer.from_str(_read_json(start / "model.json")["tokenizer"])
+    base = None if start is None else Tokenizer.from_str(read_json(start / "model.json")["tokenizer"])
     tokenizer = word_tokenizer(asked.texts, base)
     made = plugin(model).build(model_settings, tokenizer.get_vocab_size(), len(answers), store.dimension)
     if start is not None:
@@ -97,7 +97,7 @@ def train(
         _examples(asked, answers, tokenizer, store, longest),
         _examples(held_out, answers, tokenizer, store, longest),
         out, settings.optimisation, number, f"train {model}", [*recipe, tables.recipe_of(regions), start],
-        new=("",) if start is None else ("classifier.",),
+        collate=collate, new=("",) if start is None else ("classifier.",),
     )  # fmt: skip
     described = {
         "model": model,
@@ -135,7 +135,7 @@ def predict(
     """Answer the questions of ``parts`` with the model in ``run_folder`` and write the predictions table ``out``."""
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True)
-    described = _read_json(run_folder / "model.json")
+    described = read_json(run_folder / "model.json")
     module = plugin(described["model"])
     model_settings = module.ModelSettings(**described["settings"])
     tokenizer = Tokenizer.from_str(described["tokenizer"])
@@ -183,14 +183,9 @@ def _examples(
     return examples(questions.texts, questions.images, labels, tokenizer, store, longest)
 
 
-def _read_json(path: Path) -> dict:
+def read_json(path: Path) -> dict:
+    """The content of the JSON file at ``path``; InputError where there is none."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path} does not exist: train the model first.") from None
-
-
-def write_json(path: Path, data: dict) -> None:
-    """Write ``data`` as JSON, in its order, atomically."""
-    with tables.replacing(path) as temporary:
-        temporary.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

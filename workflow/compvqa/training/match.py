@@ -22,12 +22,13 @@ from tokenizers import Tokenizer
 from compvqa import tables
 from compvqa.features.boxes import annotated_boxes, match
 from compvqa.features.encoder import read_vocabulary
+from compvqa.features.seen import write_seen
 from compvqa.features.store import MOST_REGIONS, RegionStore
 from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
-from compvqa.training.data import UNKNOWN, Examples, examples, word_tokenizer
-from compvqa.training.fit import HISTORY, OptimisationSettings, fit, prepare
-from compvqa.training.loop import plugin, write_json
+from compvqa.training.data import UNKNOWN, Examples, collate, examples, word_tokenizer
+from compvqa.training.fit import HISTORY, OptimisationSettings, fit, prepare, write_json
+from compvqa.training.loop import plugin
 from compvqa.training.matches import KINDS, Match, Matches, MatchExamples, read_distractors, read_known
 
 
@@ -88,7 +89,8 @@ def pretrain(
     seed: int,
 ) -> dict[str, int]:
     """Teach ``model`` to match images and simple subgraphs (at most two objects, one relation, one attribute each);
-    write ``out/{model.safetensors,model.json,history.csv}``, where question models start from.
+    write ``out/{model.safetensors,model.json,history.csv}``, where question models start from, and the images that
+    it saw, ``out/saw.parquet``.
 
     Positives are occurrences in train scenes, negatives the candidates of their subgraph (one node differs) and
     scenes without it, both only of scenes with boxes: one without tells a single event, and absence there means
@@ -131,6 +133,7 @@ def pretrain(
             number,
             f"pretrain {model}: {phase}",
             [*recipe, *learnt],
+            collate=collate,
             right=None if made is counting else (lambda scores, labels: right(scores, labels, counts)),
             new=("over_images.", "cls", "classifier.") if made is counting else ("",),
         )
@@ -143,7 +146,8 @@ def pretrain(
         "tokenizer": tokenizer.to_str(),
     }
     write_json(out / "model.json", described)
-    return {"in": len(single[0]), "of several images": len(several[0]), "held out": len(single[1])} | accuracy
+    counts = {"in": len(single[0]), "of several images": len(several[0]), "held out": len(single[1])}
+    return counts | {"images that it saw": write_seen(out / "saw.parquet", known.images)} | accuracy
 
 
 def _gather(out: Path, phases: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from compvqa.filters.lexicon import Lexicon
 
 
-def scorer(lexicon: Path, settings: object) -> Callable[[str, Sequence[str], Sequence[str]], list[float]]:
+def scorer(lexicon: Path, models: Path | None = None) -> Callable[[str, Sequence[str], Sequence[str]], list[float]]:
     """A function that gives m for the pairs (xs[i], ys[i]) of a kind."""
     known = Lexicon.load(lexicon)
 

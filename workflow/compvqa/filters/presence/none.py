@@ -1,5 +1,9 @@
 """No scores: every candidate image passes."""
 
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -7,6 +11,13 @@ import pyarrow as pa
 from compvqa.filters import images
 
 
-def score(candidates: Path, seeds: Path, settings: images.PresenceSettings) -> pa.Table:
-    """An empty table."""
-    return images.PRESENCE.fields.empty_table()
+def score(
+    ask: images.Ask,
+    masked: bool,
+    given: images.Knowledge | None,
+    settings: images.PresenceSettings,
+    out: Path,
+    counts: Counter[str],
+) -> Iterator[pa.RecordBatch]:
+    """No rows."""
+    return iter(())

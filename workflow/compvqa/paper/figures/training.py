@@ -18,8 +18,11 @@ LOSS, ACCURACY = "loss", "eval_accuracy"
 
 
 def make(inputs: Inputs, reference: Reference) -> Figure:
-    """Two panels; runs that differ in the seed alone have one colour and one name in the legend."""
-    curves = {path: read(path) for path in sorted(many(inputs, "histories"))}
+    """Two panels; runs that differ in the seed alone have one colour and one name in the legend.
+
+    The definition's one input is the runs' histories.
+    """
+    curves = {path: read(path) for path in sorted(many(inputs, reference.inputs[0]))}
     kinds = sorted({kind_of(path) for path in curves})
     colors = {kind: style.COLORS[number % len(style.COLORS)] for number, kind in enumerate(kinds)}
     lines = {kind: "-" if number < len(style.COLORS) else "--" for number, kind in enumerate(kinds)}

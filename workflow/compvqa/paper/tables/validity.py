@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from compvqa.evaluation.analyses.validity import CAUSES
 from compvqa.paper.data import Inputs, frame, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-
-CAUSES = ("missing", "wrong", "overlapping names")
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
@@ -24,7 +23,8 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     notes = (
         f"{facts['rejected'].text}; {facts['missing'].text} {facts['missing'].value} % had missing and "
         f"{facts['wrong'].value} % wrong annotations.",
-        "Overlapping names: the annotations are right, but two names are true of one thing.",
+        "Overlapping names: the annotations are right, but two names are true of one thing. Other instances: what is "
+        "annotated is right, but its image holds more of the kind; the paper does not tell these from missing ones.",
         *reference.notes,
     )
     return Table(reference.title, reference.citation, "Template", columns, tuple(rows), notes)

@@ -13,6 +13,7 @@ from pydantic import Field
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.filters.lexicon import Lexicon
+from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs import words
 from compvqa.programs.executor import ProgramError, Value, answer_text, execute
 from compvqa.progress import track
@@ -44,6 +45,9 @@ class QuestionsSettings(Settings):
     )
     others_threshold: float = Field(
         0.5, ge=0, le=1, description="An image holds more than is annotated if the masked p is above this."
+    )
+    seed_share: float = Field(
+        1, gt=0, le=1, description="Share of the seeds that questions are asked about, drawn by stable rank."
     )
     distractors: Literal["related", "random"] = Field(
         "related",
@@ -85,6 +89,8 @@ def generate(
         with pq.ParquetWriter(unsorted, QUESTIONS.fields, compression="lz4") as writer:
             batch: list[Row] = []
             for item in track(read_seeds(seeds, related, store.graph, others, draws), "questions", unit="seed"):
+                if not maker.asks(item[0]):
+                    continue
                 n_seeds += 1
                 batch.extend(maker.questions(*item))
                 if len(batch) >= BATCH:
@@ -104,6 +110,44 @@ def generate(
     for (_, reason), n in sorted(maker.dropped.items()):
         counts[f"dropped: {reason}"] += n
     return dict(counts)
+
+
+def asked_of_others(
+    seeds: Path,
+    related: Path,
+    scenes: Path,
+    lexicon: Path | None,
+    templates: Path,
+    settings: QuestionsSettings,
+    seed: int,
+) -> Iterator[tuple[str, Subgraph]]:
+    """What the "others exist" check may be asked: a scene's id and a simple subgraph; some come more than once.
+
+    All that :func:`generate` asks is among them, whatever the answers are: with all scenes refused, each template asks
+    about all references that it may try.
+    """
+    asked: list[tuple[str, Subgraph]] = []
+
+    def refuse(scene_id: str, part: Subgraph) -> bool:
+        asked.append((scene_id, part))
+        return True
+
+    knowledge = Lexicon.load(lexicon) if lexicon else None
+    store = SceneStore(scenes, settings.cache)
+    chosen = [_only_others(template) for template in _chosen(load(templates), settings)]
+    maker = _Maker(chosen, settings, knowledge, store, seed, "")
+    draws = Draws(store, knowledge, seed) if settings.distractors == "random" else None
+    for item in track(read_seeds(seeds, related, store.graph, refuse, draws), "others asked", unit="seed"):
+        for _ in maker.questions(*item):
+            pass
+        yield from asked
+        asked.clear()
+
+
+def _only_others(template: Template) -> Template:
+    """The template with those of its variants that ask for the "others exist" check."""
+    kept = {name: variant for name, variant in template.variants.items() if variant.others_exist}
+    return template.model_copy(update={"variants": kept})
 
 
 def _chosen(templates: list[Template], settings: QuestionsSettings) -> list[Template]:
@@ -132,6 +176,11 @@ class _Maker:
         self.settings, self.lexicon, self.store = settings, lexicon, store
         self.seed, self.testbed = seed, testbed
         self.dropped: Counter[tuple[str, str]] = Counter()
+
+    def asks(self, item: Seed) -> bool:
+        """Whether the seed is in the share that is asked about."""
+        share = self.settings.seed_share
+        return share == 1 or generator(self.seed, "asked", item.number).random() < share
 
     def questions(self, item: Seed, start: Start) -> Iterator[Row]:
         """The questions about one seed, in the order of the templates."""

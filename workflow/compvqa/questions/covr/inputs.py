@@ -15,7 +15,7 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.graphs.subgraph import parse
 from compvqa.questions.covr.easy import Draws
-from compvqa.questions.covr.seed import Negative, Seed
+from compvqa.questions.covr.seed import Negative, Others, Seed
 from compvqa.scenes.graph import SceneGraph
 
 POSITIVE, MULTIPLE = "pos", "mult"
@@ -38,7 +38,7 @@ def read_seeds(
     seeds: Path,
     related: Path,
     scene: Callable[[str], SceneGraph],
-    others: Callable[[str, int], bool] | None,
+    others: Others | None,
     draws: Draws | None = None,
 ) -> Iterator[tuple[Seed, Start]]:
     """The seeds that have related scenes, in their order; with ``draws``, also random ones.
@@ -61,7 +61,7 @@ def _seed(
     row: dict,
     found: list[dict],
     scene: Callable[[str], SceneGraph],
-    others: Callable[[str, int], bool] | None,
+    others: Others | None,
     draws: Draws | None,
 ) -> Seed:
     found.sort(key=itemgetter("key", "rank"))
@@ -99,7 +99,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict]:
             yield from batch.to_pylist()
 
 
-def read_others(presence: Path | None, threshold: float) -> Callable[[str, int], bool] | None:
+def read_others(presence: Path | None, threshold: float) -> Others | None:
     """The "others exist" check: whether a subgraph seems to be there with its annotated instances masked."""
     if presence is None:
         return None
@@ -108,4 +108,4 @@ def read_others(presence: Path | None, threshold: float) -> Callable[[str, int],
     found = set(zip(table["scene_id"].to_pylist(), table["subgraph_key"].to_pylist(), strict=True))
     if not found:
         return None
-    return lambda scene_id, subgraph_key: (scene_id, subgraph_key) in found
+    return lambda scene_id, part: (scene_id, part.key) in found

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import cycle, islice, zip_longest
 
-from compvqa.graphs.simple import simple_subgraphs
+from compvqa.graphs.simple import closest_subgraphs
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs.executor import Value
 from compvqa.questions.covr.easy import RandomScenes
@@ -17,6 +17,7 @@ from compvqa.questions.covr.references import in_distractor, matches, unclear
 from compvqa.questions.covr.templates import Template, Variant, Wording
 from compvqa.scenes.graph import SceneGraph
 
+Others = Callable[[str, Subgraph], bool]
 FEWEST_IMAGES, MOST_IMAGES = 2, 5
 RANDOM_SCENES = 10  # for the questions about the same references, at most
 MULTI = range(2, 5)  # instances in the start scene of a multi seed
@@ -71,7 +72,7 @@ class Pool:
 class Seed:
     """One seed with its related scenes.
 
-    ``others(scene_id, subgraph_key)`` is the "others exist" check (App. B): whether the scene's image seems
+    ``others(scene_id, part)`` is the "others exist" check (App. B): whether the scene's image seems
     to hold more instances of a simple subgraph than are annotated. None: there are no scores to ask.
     ``random_scenes(references)`` gives scenes without them, to stand in the place of distractors; None: these stay.
     """
@@ -85,7 +86,7 @@ class Seed:
         positives: Iterable[str],
         negatives: Mapping[str, Sequence[Negative]],
         scene: Callable[[str], SceneGraph],
-        others: Callable[[str, int], bool] | None = None,
+        others: Others | None = None,
         multiples: Iterable[str] = (),
         random_scenes: RandomScenes | None = None,
     ):
@@ -138,14 +139,15 @@ class Seed:
         """The scenes that ``variant`` may use for questions about ``references``.
 
         With easy distractors, random scenes stand for those negatives that hold nothing the references refer to.
-        Where the "others exist" check is asked for, a scene fails it if it does for all simple subgraphs of a
-        reference, as with the presence filter of distractors.
+        Where the "others exist" check is asked for, a scene fails it if it does for all simple subgraphs that say most
+        of what a reference refers to.
         """
         asked = references if variant.others_exist and self._others else ()
-        simple = [[part.key for part in simple_subgraphs(g)] for g in asked]
+        simple = [closest_subgraphs(g) for g in asked]
 
         def good(scene_id: str) -> bool:
-            return not any(all(self._others(scene_id, key) for key in keys) for keys in simple)
+            # lists, so that all are asked whatever the answers are: what is asked can be told before
+            return not any([all([self._others(scene_id, part) for part in parts]) for parts in simple])
 
         negatives = self.negatives if self._random_scenes is None else self._easy(references)
         return Pool(

@@ -2,7 +2,8 @@
 
 It is a source like the others: its annotations come in GQA's format for most scenes and in imSitu's for those
 with ternary relations. The truth, and what only misses annotations, are kept beside them as scene tables for
-evaluation.
+evaluation. Further scenes, outside the test-bed, are written as scene tables alone: what a filter or an encoder
+learns from or is set by must not be what it is asked about.
 """
 
 from __future__ import annotations
@@ -28,14 +29,15 @@ from compvqa.scenes.sprites.world import sample_scene, sample_situation
 
 __all__ = ["SpritesSettings", "generate", "plan"]
 
-FIRST_IMAGE = {"train": 100_001, "val": 200_001}
+FIRST_IMAGE = {"train": 100_001, "val": 200_001, "encoder": 300_001, "calibration": 400_001}
+ASIDE = ("encoder", "calibration")  # outside the test-bed
 CHUNK = 16
 
 
 def plan(settings: SpritesSettings) -> Iterator[tuple[str, str, str]]:
     """Each scene's image id, split and verb ("": a scene in GQA's format), in the order of the files."""
-    for split, count in (("train", settings.train_scenes), ("val", settings.val_scenes)):
-        for number in range(count):
+    for split in FIRST_IMAGE:
+        for number in range(getattr(settings, f"{split}_scenes")):
             before, after = (int(settings.situations * n + 1e-9) for n in (number, number + 1))
             identity = FIRST_IMAGE[split] + number
             verb = list(VERBS)[before % len(VERBS)] if after > before else ""
@@ -55,17 +57,25 @@ def generate(out: Path, settings: SpritesSettings, seed: int) -> dict[str, int]:
     """Write the whole world into the folder ``out`` and give what was counted.
 
     Written are ``images/<image>.png``, GQA's ``{train,val}_sceneGraphs.json``, imSitu's in ``imsitu/``,
-    ``lexicon.json``, and the scene tables in ``truth/complete`` and ``truth/missing_only``. The bytes depend
-    on the settings (except ``workers``) and the seed alone.
+    ``lexicon.json``, and the scene tables in ``truth/complete`` and ``truth/missing_only``; of scenes outside the
+    test-bed, the scene tables in ``aside/<what for>/annotated`` and ``aside/<what for>/complete``. The bytes depend on
+    the settings (except ``workers``) and the seed alone.
     """
     out = Path(out)
     counts: Counter[str] = Counter()
     gqa: dict[str, dict] = {"train": {}, "val": {}}
     imsitu: dict[str, dict] = {"train": {}, "val": {}}
-    truth, missing_only = annotate.Truth(), annotate.Truth()
+    truth, missing_only = annotate.Tables(), annotate.Tables()
+    aside = {split: (annotate.Tables(), annotate.Tables()) for split in ASIDE}
     todo = list(plan(settings))
     for scene in track(_drawn(todo, settings, seed, out / "images"), "sprites", total=len(todo), unit="scene"):
         whole = complete(scene)
+        if scene.split in ASIDE:
+            annotated_tables, complete_tables = aside[scene.split]
+            annotated_tables.add(scene, annotate.annotated_graph(scene, whole, settings, seed))
+            complete_tables.add(scene, whole)
+            counts[f"scenes: {scene.split}"] += 1
+            continue
         if scene.verb:
             missing_nouns, nouns = annotate.agreed_nouns(scene, settings, seed)
             missing = annotate.roles_graph(scene, whole, missing_nouns)
@@ -84,6 +94,9 @@ def generate(out: Path, settings: SpritesSettings, seed: int) -> dict[str, int]:
     _write(out, gqa, imsitu)
     truth.write(out / "truth" / "complete")
     missing_only.write(out / "truth" / "missing_only")
+    for split, (annotated_tables, complete_tables) in aside.items():
+        annotated_tables.write(out / "aside" / split / "annotated")
+        complete_tables.write(out / "aside" / split / "complete")
     return {"in": len(todo), "out": len(todo), **dict(sorted(counts.items()))}
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from compvqa import tables
-from compvqa.scenes.sprites.graph import Draws, Edge, Graph, Node, frames, role_nouns
+from compvqa.scenes.sprites.graph import Draws, Edge, Graph, Node, careless, frames, role_nouns
 from compvqa.scenes.sprites.scene import Scene
 from compvqa.scenes.sprites.settings import SpritesSettings
 from compvqa.scenes.sprites.situations import VERBS
@@ -16,6 +17,7 @@ from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, RELATIONS, SCE
 
 SIDE = 20  # pixels between two objects' middles from which on they are left and right of each other
 SIDE_RATE = 0.4
+SPLITS = ("train", "val")  # of a test-bed; scenes outside it count as of the first
 
 
 def gqa_record(scene: Scene, graph: Graph, seed: int) -> dict:
@@ -106,7 +108,16 @@ def agreed_nouns(scene: Scene, settings: SpritesSettings, seed: int) -> tuple[di
     return role_nouns(scene, settings, seed, WORDNET)
 
 
-class Truth:
+def annotated_graph(scene: Scene, truth: Graph, settings: SpritesSettings, seed: int) -> Graph:
+    """What careless annotators make of the scene: what a reader would find in its GQA or imSitu record."""
+    if not scene.verb:
+        return careless(truth, scene.image, settings, seed)[1]
+    _, nouns = agreed_nouns(scene, settings, seed)
+    graph = roles_graph(scene, truth, nouns)
+    return replace(graph, nodes={role: replace(node, box=None) for role, node in graph.nodes.items()})
+
+
+class Tables:
     """Rows of one folder of scene tables."""
 
     def __init__(self) -> None:
@@ -121,7 +132,7 @@ class Truth:
             {
                 "scene_id": key,
                 "source": key.partition(":")[0],
-                "split": scene.split,
+                "split": scene.split if scene.split in SPLITS else SPLITS[0],
                 "image": f"sprites:{scene.image}",
                 "width": scene.width,
                 "height": scene.height,
@@ -129,8 +140,8 @@ class Truth:
         )
         for object_id, node in graph.nodes.items():
             own = {"scene_id": key, "object_id": object_id}
-            x, y, w, h = node.box
-            self.rows["objects"].append({**own, "name": node.name, "x": x, "y": y, "w": w, "h": h})
+            sides = dict(zip("xywh", node.box or (None,) * 4, strict=True))
+            self.rows["objects"].append({**own, "name": node.name, **sides})
             self.rows["attributes"] += [{**own, "name": a, "group": GROUP_OF[a]} for a in node.attributes]
         for number, edge in enumerate(graph.edges):
             own = {"scene_id": key, "relation_id": f"{number:04d}"}

@@ -29,7 +29,7 @@ class Node:
 
     name: str
     attributes: tuple[str, ...]
-    box: Box
+    box: Box | None  # None where annotators drew none
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,12 @@ class SpritesSettings(Settings):
 
     train_scenes: int = Field(600, ge=0, description="Number of train scenes.")
     val_scenes: int = Field(200, ge=0, description="Number of val scenes.")
+    encoder_scenes: int = Field(
+        600, ge=0, description="Number of scenes outside the test-bed, which the features' encoder learns from."
+    )
+    calibration_scenes: int = Field(
+        300, ge=0, description="Number of scenes outside the test-bed, by which filters' thresholds are set."
+    )
     situations: float = Field(0.3, ge=0, le=1, description="Share of scenes in imSitu's format (ternary relations).")
     width: int = Field(320, ge=240, description="Width of a picture, in pixels.")
     height: int = Field(240, ge=200, description="Height of a picture, in pixels.")

@@ -1,0 +1,284 @@
+# Takes graphs, scenes outside the test-bed and features; gives the image-subgraph classifier, a model a fold of the
+# images, what it says of other instances than are annotated, and the thresholds of the presence filter.
+ASIDE = str(CONFIG.aside)
+ENCODER = rules.features.output.get("encoder", [])  # released features have none
+IMAGES = f"{T}/filters/images"
+MODEL_FILES = ["model.safetensors", "model.json", "saw.parquet"]
+START = expand(f"{IMAGES}/start/{{file}}", file=MODEL_FILES) if ENCODER else []
+
+
+wildcard_constraints:
+    aside="encoder|calibration",
+    fold="[0-9]+",
+
+
+rule aside_subgraphs:
+    input:
+        CONFIG.aside or [],
+    output:
+        subgraphs=f"{T}/aside/{{aside}}/subgraphs/1-of-1.parquet",
+        occurrences=f"{T}/aside/{{aside}}/occurrences/1-of-1.parquet",
+        record=f"{T}/aside/{{aside}}/subgraphs/1-of-1.parquet.prov.json",
+    log:
+        "logs/aside_subgraphs/{aside}.log",
+    benchmark:
+        "benchmarks/jobs/aside_subgraphs-{aside}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(60),
+    params:
+        config=CONFIG.section("subgraphs"),
+        seed=CONFIG.seed,
+        code=stage_code("subgraphs"),
+    shell:
+        f"python -m compvqa subgraphs --scenes {ASIDE}/{{wildcards.aside}}/annotated --shard 1-of-1"
+        f" --subgraphs {{output.subgraphs}} --occurrences {{output.occurrences}}{STAGE}"
+
+
+rule aside_candidates:
+    input:
+        scenes=CONFIG.aside or [],
+        subgraphs=rules.aside_subgraphs.output.subgraphs,
+        occurrences=rules.aside_subgraphs.output.occurrences,
+        overlap=f"{T}/overlap/overlap.parquet",
+    output:
+        seeds=f"{T}/aside/{{aside}}/seeds/1-of-1.parquet",
+        candidates=f"{T}/aside/{{aside}}/candidates/1-of-1.parquet",
+        record=f"{T}/aside/{{aside}}/candidates/candidates.prov.json",
+    log:
+        "logs/aside_candidates/{aside}.log",
+    benchmark:
+        "benchmarks/jobs/aside_candidates-{aside}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(60),
+    params:
+        config=as_json({**CONFIG.candidates.model_dump(mode="json"), "backend": "duckdb"}),
+        seed=CONFIG.seed,
+        code=stage_code("candidates", backend="duckdb"),
+    shell:
+        f"python -m compvqa candidates --scenes {ASIDE}/{{wildcards.aside}}/annotated"
+        f" --graphs {T}/aside/{{wildcards.aside}} --overlap {{input.overlap}} --shards 1"
+        f" --seeds $(dirname {{output.seeds}}) --candidates $(dirname {{output.candidates}}){STAGE}"
+
+
+rule image_examples:
+    input:
+        graphs=lambda wildcards: [
+            path
+            for name in ("subgraphs", "occurrences", "seeds", "candidates")
+            for path in gather.shards(f"{T}/graphs/{name}/{{scatteritem}}.parquet")
+        ],
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        overlap=f"{T}/overlap/overlap.parquet",
+    output:
+        examples=f"{IMAGES}/examples.parquet",
+        texts=f"{IMAGES}/texts.parquet",
+        record=f"{IMAGES}/examples.parquet.prov.json",
+    log:
+        "logs/image_examples.log",
+    benchmark:
+        "benchmarks/jobs/image_examples.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(120),
+    params:
+        config=as_json(CONFIG.presence.examples.model_dump(mode="json")),
+        seed=CONFIG.seed,
+        code=stage_code("image_examples"),
+    shell:
+        f"python -m compvqa image-examples {IMAGES} --graphs {T}/graphs --scenes {T}/scenes"
+        f" --overlap {{input.overlap}}{STAGE}"
+
+
+# What all folds start from, learnt from images outside all of them.
+rule image_start:
+    input:
+        graphs=expand(
+            f"{T}/aside/encoder/{{table}}/1-of-1.parquet",
+            table=["subgraphs", "occurrences", "seeds", "candidates"],
+        ),
+        scenes=CONFIG.aside or [],
+        features=expand(f"{T}/features/{{file}}", file=["regions.parquet", "features.npy", "encoder.safetensors"]),
+    output:
+        weights=f"{IMAGES}/start/model.safetensors",
+        model=f"{IMAGES}/start/model.json",
+        history=f"{IMAGES}/start/history.csv",
+        saw=f"{IMAGES}/start/saw.parquet",
+        record=f"{IMAGES}/start/model.safetensors.prov.json",
+    log:
+        "logs/image_start.log",
+    benchmark:
+        "benchmarks/jobs/image_start.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: CONFIG.models.cpus
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(120),
+        gpu=CONFIG.models.gpus,
+    params:
+        config=model_settings(CONFIG.presence.model, "pretraining"),
+        encoder=repeated("--encoder", [ENCODER] if ENCODER else []),
+        seed=CONFIG.seed,
+        code=stage_code("pretrain", model=module_of(CONFIG.presence.model)),
+    shell:
+        f"python -m compvqa pretrain {IMAGES}/start --graphs {T}/aside/encoder"
+        f" --scenes {ASIDE}/encoder/annotated --features {T}/features {{params.encoder}}{STAGE}"
+
+
+rule image_filter:
+    input:
+        examples=rules.image_examples.output.examples,
+        texts=rules.image_examples.output.texts,
+        scenes=f"{T}/scenes/scenes.parquet",
+        regions=rules.features.output.regions,
+        features=rules.features.output.features,
+        start=START,
+    output:
+        weights=f"{IMAGES}/{{fold}}/model.safetensors",
+        model=f"{IMAGES}/{{fold}}/model.json",
+        history=f"{IMAGES}/{{fold}}/history.csv",
+        saw=f"{IMAGES}/{{fold}}/saw.parquet",
+        record=f"{IMAGES}/{{fold}}/model.safetensors.prov.json",
+    log:
+        "logs/image_filter/{fold}.log",
+    benchmark:
+        "benchmarks/jobs/image_filter-{fold}.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: CONFIG.models.cpus
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(240),
+        gpu=CONFIG.models.gpus,
+    params:
+        config=model_settings(CONFIG.presence.model, "presence"),
+        start=f"--start {IMAGES}/start" if START else "",
+        seed=CONFIG.seed,
+        code=stage_code("image_filter", model=module_of(CONFIG.presence.model)),
+    shell:
+        f"python -m compvqa image-filter {IMAGES}/{{wildcards.fold}} --examples {IMAGES}"
+        f" --fold {{wildcards.fold}} --scenes {T}/scenes --features {T}/features {{params.start}}{STAGE}"
+
+
+rule others:
+    input:
+        seeds=lambda wildcards: found("seeds", wildcards),
+        related=f"{T}/{{arm}}graphs/related/{{scatteritem}}.parquet",
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        lexicon=rules.lexicon.output.lexicon,
+        models=lambda wildcards: presence_inputs(wildcards.arm),
+    output:
+        others=f"{T}/{{arm}}filters/others/{{scatteritem}}.parquet",
+        record=f"{T}/{{arm}}filters/others/{{scatteritem}}.parquet.prov.json",
+    log:
+        "logs/{arm}others/{scatteritem}.log",
+    benchmark:
+        "benchmarks/jobs/{arm}others-{scatteritem}.tsv"
+    conda:
+        PRESENCE_ENV
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(240),
+        gpu=lambda wildcards: presence_gpus(wildcards.arm),
+    params:
+        config=lambda wildcards: presence_settings(wildcards.arm),
+        questions=lambda wildcards: question_settings(wildcards.arm),
+        models=lambda wildcards: presence_options(wildcards.arm),
+        seed=CONFIG.seed,
+        code=lambda wildcards: presence_code("others", wildcards.arm, kinds=TEMPLATE_KINDS),
+        templates=TEMPLATES.digest(),
+    shell:
+        "python -m compvqa others {output.others} --seeds {input.seeds} --related {input.related}"
+        f" --scenes {T}/scenes --lexicon {{input.lexicon}} --templates $PROJECT/config/templates/covr"
+        f" --questions {{params.questions:q}} {{params.models}}{STAGE}"
+
+
+rule image_labels:
+    input:
+        seeds=f"{T}/aside/calibration/seeds/1-of-1.parquet",
+        candidates=f"{T}/aside/calibration/candidates/1-of-1.parquet",
+        complete=CONFIG.aside or [],
+        lexicon=rules.lexicon.output.lexicon,
+    output:
+        labels=f"{IMAGES}/labels.csv",
+        record=f"{IMAGES}/labels.csv.prov.json",
+    log:
+        "logs/image_labels.log",
+    benchmark:
+        "benchmarks/jobs/image_labels.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        config=as_json(CONFIG.presence.labels.model_dump(mode="json")),
+        seed=CONFIG.seed,
+        code=stage_code("image_labels"),
+    shell:
+        f"python -m compvqa image-labels {{output.labels}} --graphs {T}/aside/calibration"
+        f" --complete {ASIDE}/calibration/complete --lexicon {{input.lexicon}}{STAGE}"
+
+
+ANNOTATED = str(CONFIG.presence.annotated or rules.image_labels.output.labels)
+
+
+rule image_scores:
+    input:
+        annotated=ANNOTATED,
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES) if CONFIG.presence.annotated else ASIDE,
+        models=presence_inputs(),
+    output:
+        scores=f"{IMAGES}/scores.parquet",
+        record=f"{IMAGES}/scores.parquet.prov.json",
+    log:
+        "logs/image_scores.log",
+    benchmark:
+        "benchmarks/jobs/image_scores.tsv"
+    conda:
+        PRESENCE_ENV
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(60),
+        gpu=presence_gpus(),
+    params:
+        config=presence_settings(),
+        scenes=f"{T}/scenes" if CONFIG.presence.annotated else f"{ASIDE}/calibration/annotated",
+        models=presence_options(),
+        seed=CONFIG.seed,
+        code=presence_code("image_scores"),
+    shell:
+        "python -m compvqa image-scores {output.scores} --annotated {input.annotated} --scenes {params.scenes}"
+        f" {{params.models}}{STAGE}"
+
+
+rule thresholds:
+    input:
+        annotated=ANNOTATED,
+        scores=rules.image_scores.output.scores,
+    output:
+        thresholds=f"{IMAGES}/thresholds.json",
+        record=f"{IMAGES}/thresholds.json.prov.json",
+    log:
+        "logs/thresholds.log",
+    benchmark:
+        "benchmarks/jobs/thresholds.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(10),
+    params:
+        config=as_json(CONFIG.presence.calibration.model_dump(mode="json")),
+        code=stage_code("thresholds"),
+    shell:
+        "python -m compvqa thresholds {output.thresholds} --annotated {input.annotated} --presence {input.scores}"
+        f" --config {{params.config:q}}{LOG}"

@@ -1,0 +1,112 @@
+# Takes scene tables, the lexicon and people's labels; gives labelled pairs of names, a fine-tuned word filter of each
+# kind, and how often it is right: on pairs held out from its training, and (by a training of its own) on words.
+WORD_KINDS = ["noun", "attribute", "relation"]
+
+
+wildcard_constraints:
+    names="|".join(WORD_KINDS),
+
+
+rule word_labels:
+    input:
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        lexicon=rules.lexicon.output.lexicon,
+        files=list(CONFIG.word_labels.files),
+    output:
+        labels=f"{T}/words/labels.parquet",
+        record=f"{T}/words/labels.parquet.prov.json",
+    log:
+        "logs/word_labels.log",
+    benchmark:
+        "benchmarks/jobs/word_labels.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(30),
+    params:
+        config=CONFIG.section("word_labels"),
+        code=stage_code("word_labels"),
+    shell:
+        f"python -m compvqa word-labels {{output.labels}} --scenes {T}/scenes --lexicon {{input.lexicon}}"
+        f" --config {{params.config:q}}{LOG}"
+
+
+rule word_filter:
+    input:
+        labels=rules.word_labels.output.labels,
+        lexicon=rules.lexicon.output.lexicon,
+    output:
+        weights=f"{T}/words/{{names}}/model.safetensors",
+        model=f"{T}/words/{{names}}/model.json",
+        history=f"{T}/words/{{names}}/history.csv",
+        judged=f"{T}/words/{{names}}/judged.parquet",
+        record=f"{T}/words/{{names}}/model.safetensors.prov.json",
+    log:
+        "logs/word_filter/{names}.log",
+    benchmark:
+        "benchmarks/jobs/word_filter-{names}.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: CONFIG.models.cpus
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(120),
+        gpu=CONFIG.models.gpus,
+    params:
+        config=CONFIG.section("word_filter"),
+        hold_out="pairs",
+        seed=CONFIG.seed,
+        code=stage_code("word_filter"),
+    shell:
+        "python -m compvqa word-filter $(dirname {output.weights}) --labels {input.labels} --lexicon {input.lexicon}"
+        f" --kind {{wildcards.names}} --hold-out {{params.hold_out}}{STAGE}"
+
+
+use rule word_filter as word_filter_unseen with:
+    output:
+        weights=temp(f"{T}/words/unseen/{{names}}/model.safetensors"),
+        model=temp(f"{T}/words/unseen/{{names}}/model.json"),
+        history=f"{T}/words/unseen/{{names}}/history.csv",
+        judged=f"{T}/words/unseen/{{names}}/judged.parquet",
+        record=f"{T}/words/unseen/{{names}}/model.safetensors.prov.json",
+    log:
+        "logs/word_filter/unseen-{names}.log",
+    benchmark:
+        "benchmarks/jobs/word_filter_unseen-{names}.tsv"
+    params:
+        config=CONFIG.section("word_filter"),
+        hold_out="words",
+        seed=CONFIG.seed,
+        code=stage_code("word_filter"),
+
+
+WORD_FILTERS = expand([rules.word_filter.output.weights, rules.word_filter.output.model], names=WORD_KINDS)
+
+
+rule word_scores:
+    input:
+        pairs=expand(rules.word_filter.output.judged, names=WORD_KINDS),
+        words=expand(rules.word_filter_unseen.output.judged, names=WORD_KINDS),
+        lexicon=rules.lexicon.output.lexicon,
+    output:
+        scores=f"{T}/evaluation/word_scores.parquet",
+        record=f"{T}/evaluation/word_scores.parquet.prov.json",
+    log:
+        "logs/word_scores.log",
+    benchmark:
+        "benchmarks/jobs/word_scores.tsv"
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        config=CONFIG.section("word_filter"),
+        judged=lambda wildcards, input: repeated(
+            "--judged", [f"pairs={path}" for path in input.pairs] + [f"words={path}" for path in input.words]
+        ),
+        seed=CONFIG.seed,
+        code=stage_code("word_scores"),
+    shell:
+        "python -m compvqa word-scores {output.scores} {params.judged} --lexicon {input.lexicon}" f"{STAGE}"

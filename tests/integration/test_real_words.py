@@ -1,0 +1,46 @@
+"""The word filter on pairs of real names that people labelled."""
+
+from collections import Counter
+
+import pytest
+
+from compvqa import tables
+from compvqa.evaluation.analyses.words import WORD_SCORES, word_scores
+from compvqa.filters.labels import LABELS, agree, read
+from compvqa.filters.lexicon import Lexicon
+from compvqa.filters.word_settings import WordFilterSettings
+from compvqa.training.word_filter import JUDGED, train
+
+
+@pytest.fixture(scope="module")
+def labelled(shared, tmp_path_factory):
+    """A folder with the table of labels and the lexicon of GQA's ontology."""
+    folder = tmp_path_factory.mktemp("words")
+    found, unlabelled = read(sorted((shared / "data/overlap").glob("*.csv")))
+    assert unlabelled == 0
+    rows, ties = agree(found, "refuse")
+    assert ties == 0
+    tables.write(folder / "labels.parquet", LABELS, rows)
+    Lexicon.from_gqa(shared / "data/vocab").dump(folder / "lexicon.json")
+    return folder
+
+
+def test_all_labelled_pairs_are_read_and_none_contradicts_another(labelled):
+    rows = tables.read(labelled / "labels.parquet", LABELS).to_pylist()
+    assert Counter(row["kind"] for row in rows) == {"noun": 1429, "attribute": 272, "relation": 1050}
+    assert all(row["x"] < row["y"] for row in rows if row["kind"] != "relation")
+
+
+def test_a_short_training_on_relations_beats_the_majority_and_the_cosine(labelled, tmp_path):
+    settings = WordFilterSettings(
+        encoder={"frozen_words": True, "frozen_layers": 3},
+        optimisation={"epochs": 3, "learning_rate": 3e-4, "evaluations": 1},
+    )
+    train(labelled / "labels.parquet", labelled / "lexicon.json", "relation", "pairs", tmp_path, settings, 1)
+    judged = tables.read(tmp_path / "judged.parquet", JUDGED).to_pylist()
+    sides = {part: {frozenset((r["x"], r["y"])) for r in judged if r["part"] == part} for part in ("train", "held_out")}
+    assert not sides["train"] & sides["held_out"]
+    files = [("pairs", tmp_path / "judged.parquet")]
+    word_scores(files, labelled / "lexicon.json", tmp_path / "scores.parquet", settings, 1)
+    right = {row["method"]: row["right"] for row in tables.read(tmp_path / "scores.parquet", WORD_SCORES).to_pylist()}
+    assert right["learned"] > max(right["cosine"], right["majority"])

@@ -1,0 +1,125 @@
+"""LXMERT as a backbone: blind to padding, anchored by words, and with released weights and their tokenizer."""
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models
+from transformers import LxmertConfig, LxmertModel, PreTrainedTokenizerFast
+
+from compvqa.errors import InputError
+from compvqa.models import lxmert
+from compvqa.models.lxmert import LxmertBackbone, ModelSettings
+
+SMALL = ModelSettings(hidden_size=16, heads=2, image_layers=1)
+
+
+@pytest.fixture
+def batch():
+    torch.manual_seed(0)
+    words = (torch.arange(6) < torch.tensor([[6], [4]])).long()
+    regions = (torch.arange(4) < torch.tensor([[4], [2]])).long()
+    return {
+        "input_ids": torch.randint(5, 30, (2, 6)) * words,
+        "attention_mask": words,
+        "features": torch.randn(2, 4, 7) * regions[..., None],
+        "geometry": torch.rand(2, 4, 5) * regions[..., None],
+        "region_mask": regions,
+    }
+
+
+def seeded(make, *args):
+    torch.manual_seed(1)
+    return make(*args).eval()
+
+
+def test_padding_changes_nothing(batch):
+    backbone = seeded(LxmertBackbone, SMALL, 30, 7)
+    pooled, regions = backbone(**batch)
+    alone = {
+        name: value[1:, :4] if "i" in name[:1] or "attention" in name else value[1:, :2]
+        for name, value in batch.items()
+    }
+    alone["input_ids"], alone["attention_mask"] = batch["input_ids"][1:, :4], batch["attention_mask"][1:, :4]
+    own_pooled, own_regions = backbone(**alone)
+    assert torch.allclose(own_pooled, pooled[1:], atol=1e-5)
+    assert torch.allclose(own_regions, regions[1:, :2], atol=1e-5)
+
+
+def test_the_order_of_regions_does_not_matter(batch):
+    backbone = seeded(LxmertBackbone, SMALL, 30, 7)
+    turned = batch | {name: batch[name].flip(1) for name in ("features", "geometry", "region_mask")}
+    assert torch.allclose(backbone(**turned)[0], backbone(**batch)[0], atol=1e-5)
+
+
+def test_places_and_features_both_count(batch):
+    backbone = seeded(LxmertBackbone, SMALL, 30, 7)
+    for name in ("features", "geometry"):
+        changed = batch | {name: batch[name].flip(2)}
+        assert not torch.allclose(backbone(**changed)[0], backbone(**batch)[0], atol=1e-3)
+
+
+def test_an_anchored_column_starts_from_its_words():
+    backbone = seeded(LxmertBackbone, SMALL, 30, 7)
+    backbone.anchor({2: [9, 11]})
+    words = backbone.lxmert.embeddings.word_embeddings.weight
+    expected = words[[9, 11]].mean(dim=0)
+    assert torch.allclose(backbone.lxmert.encoder.visn_fc.visn_fc.weight[:, 2], expected)
+
+
+def test_regions_are_zeroed_in_training_alone(batch):
+    match = seeded(lxmert.build_match, SMALL, 30, 2, 7)
+    match.zeroed = 0.5
+    given = batch | {"question_of": torch.arange(2)}
+    whole = match(**given)["logits"]
+    assert torch.equal(match(**given)["logits"], whole)
+    assert not torch.allclose(match.train()(**given)["logits"], whole)
+
+
+def test_a_question_model_has_the_backbone_in_it(batch):
+    model = seeded(lxmert.build, SMALL, 30, 3, 7)
+    given = batch | {"question_of": torch.tensor([0, 1])}
+    assert model(**given)["logits"].shape == (2, 3)
+    assert f"backbone.{LxmertBackbone.word_embedding}" in model.state_dict()
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """A folder of weights and a tokenizer, as the released ones are laid out."""
+    folder = tmp_path_factory.mktemp("released")
+    config = LxmertConfig(
+        vocab_size=6, hidden_size=16, num_attention_heads=2, intermediate_size=16, visual_feat_dim=7,
+        l_layers=1, r_layers=1, x_layers=1,
+    )  # fmt: skip
+    torch.manual_seed(2)
+    LxmertModel(config).save_pretrained(folder)
+    words = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "dog": 4, "##s": 5}
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(models.WordPiece(words, unk_token="[UNK]")), pad_token="[PAD]", unk_token="[UNK]"
+    )
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_released_weights_and_their_tokenizer_are_taken(released, batch):
+    settings = ModelSettings(checkpoint=str(released))
+    backbone = LxmertBackbone(settings, 0, 7).eval()
+    expected = LxmertModel.from_pretrained(released).state_dict()
+    assert all(torch.equal(value, expected[name]) for name, value in backbone.lxmert.state_dict().items())
+    assert backbone.hidden_size == 16
+    given = batch | {"input_ids": batch["input_ids"] % 6}
+    theirs = LxmertModel.from_pretrained(released).eval()(
+        input_ids=given["input_ids"],
+        attention_mask=given["attention_mask"],
+        visual_feats=given["features"],
+        visual_pos=given["geometry"][..., :4],
+        visual_attention_mask=given["region_mask"],
+    )
+    assert torch.allclose(backbone(**given)[0], theirs.pooled_output, atol=1e-6)
+    assert lxmert.tokenizer(settings).encode("dogs", add_special_tokens=False).ids == [4, 5]
+    assert lxmert.tokenizer(ModelSettings()) is None
+
+
+def test_released_weights_refuse_other_features_and_other_folders(released, tmp_path):
+    with pytest.raises(InputError, match="takes features of length 7, not 9"):
+        LxmertBackbone(ModelSettings(checkpoint=str(released)), 0, 9)
+    with pytest.raises(InputError, match="can't be loaded"):
+        LxmertBackbone(ModelSettings(checkpoint=str(tmp_path / "none")), 0, 7)

@@ -1,0 +1,152 @@
+"""LXMERT (Tan and Bansal, 2019) from transformers: two streams, words and regions, and layers across them.
+
+The backbone of the image-subgraph classifier (COVR, App. B) and of a multi-image model. With ``checkpoint`` the
+released weights, their tokenizer and size; without, a tiny one for training from scratch on one core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import torch
+from pydantic import Field
+from tokenizers import Tokenizer
+from torch import nn
+from transformers import AutoTokenizer, LxmertConfig, LxmertModel
+
+from compvqa.errors import InputError
+from compvqa.features.store import GEOMETRY
+from compvqa.models.multi_image import MatchModel, MultiImageModel
+from compvqa.models.visualbert import WAVES, positions, waves
+from compvqa.settings import Settings
+
+EDGES = 4  # left, top, right and bottom: what the released weights know of a region's place
+ANCHOR = 4.5  # how far names outweigh places at first, in words
+PLACE = 0.3  # the same, the other way round, in regions
+
+
+class ModelSettings(Settings):
+    """The size of LXMERT and of the layers over the images."""
+
+    checkpoint: str = Field("", description="name or folder of released weights, which give the size; empty: none")
+    hidden_size: int = Field(64, ge=8, description="width of all layers")
+    language_layers: int = Field(1, ge=1, description="layers over words alone (released: 9)")
+    region_layers: int = Field(1, ge=1, description="layers over regions alone (released: 5)")
+    cross_layers: int = Field(2, ge=1, description="layers across both (released: 5)")
+    heads: int = Field(4, ge=1, description="attention heads, in the backbone and over the images")
+    image_layers: int = Field(2, ge=1, description="transformer layers over the images of a question (paper: 2)")
+    dropout: float = Field(0.0, ge=0, lt=1, description="in all layers that are not released")
+    initializer_range: float = Field(0.08, gt=0, description="spread of the first weights that are not released")
+    longest: int = Field(64, ge=8, description="most tokens of a text")
+    images: Literal["seen", "zeroed"] = Field("seen", description="zeroed: a text-only baseline")
+
+
+class LxmertBackbone(nn.Module):
+    """One text and one image to the pooled [CLS] of LXMERT."""
+
+    word_embedding = "lxmert.embeddings.word_embeddings.weight"
+
+    def __init__(self, settings: ModelSettings, vocab_size: int, feature_dim: int):
+        super().__init__()
+        if settings.checkpoint:
+            self.lxmert = _released(settings.checkpoint, feature_dim)
+        else:
+            self.lxmert = LxmertModel(_config(settings, vocab_size, feature_dim))
+        config = self.lxmert.config
+        self.hidden_size = config.hidden_size
+        self.edges_alone = config.visual_pos_dim == EDGES
+
+    @torch.no_grad()
+    def anchor(self, columns: Mapping[int, Sequence[int]]) -> None:
+        """Let the projection of each feature column in ``columns`` start from the mean embedding of its tokens, and
+        attention from what is alike, so that words look for the regions that they name from the first step on."""
+        parts, encoder = self.lxmert.embeddings, self.lxmert.encoder
+        words, projection = parts.word_embeddings.weight, encoder.visn_fc.visn_fc.weight
+        words.mul_(ANCHOR)
+        projection.mul_(0.3)
+        encoder.visn_fc.box_layer_norm.weight.mul_(PLACE)
+        parts.position_embeddings.weight.copy_(0.2 * 2**0.5 * positions(*parts.position_embeddings.weight.shape))
+        for column, tokens in columns.items():
+            projection[:, column] = words[list(tokens)].mean(dim=0)
+        for layer in encoder.x_layers:
+            attention = layer.visual_attention.att
+            attention.key.weight.copy_(attention.query.weight)
+        encoder.x_layers[0].visual_attention.att.query.weight.mul_(4)
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        features: torch.Tensor,
+        geometry: torch.Tensor,
+        region_mask: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Pooled vectors [n, H] and the regions' [n, K, H]; arguments as :class:`MultiImageModel` gives them."""
+        place = geometry[..., :EDGES] if self.edges_alone else torch.cat([geometry, *waves(geometry)], dim=2)
+        seen = self.lxmert(
+            input_ids=input_ids,
+            attention_mask=attention_mask,
+            visual_feats=features,
+            visual_pos=place,
+            visual_attention_mask=region_mask,
+        )
+        return seen.pooled_output, seen.vision_output
+
+
+def _released(checkpoint: str, feature_dim: int) -> LxmertModel:
+    try:
+        model = LxmertModel.from_pretrained(checkpoint)
+    except OSError as error:
+        raise InputError(f"LXMERT's weights {checkpoint} can't be loaded ({str(error).splitlines()[0]}).") from None
+    known = model.config.visual_feat_dim
+    if known != feature_dim:
+        raise InputError(f"{checkpoint} takes features of length {known}, not {feature_dim}: use its detector's.")
+    return model
+
+
+def _config(settings: ModelSettings, vocab_size: int, feature_dim: int) -> LxmertConfig:
+    return LxmertConfig(
+        vocab_size=vocab_size,
+        hidden_size=settings.hidden_size,
+        visual_feat_dim=feature_dim,
+        visual_pos_dim=GEOMETRY * (1 + 2 * len(WAVES)),
+        l_layers=settings.language_layers,
+        r_layers=settings.region_layers,
+        x_layers=settings.cross_layers,
+        num_attention_heads=settings.heads,
+        intermediate_size=2 * settings.hidden_size,
+        hidden_dropout_prob=settings.dropout,
+        attention_probs_dropout_prob=settings.dropout,
+        max_position_embeddings=settings.longest,
+        initializer_range=settings.initializer_range,
+        pad_token_id=0,
+    )
+
+
+def tokenizer(settings: ModelSettings) -> Tokenizer | None:
+    """The tokenizer of the released weights; None where there are none."""
+    if not settings.checkpoint:
+        return None
+    found = AutoTokenizer.from_pretrained(settings.checkpoint).backend_tokenizer
+    found.no_padding()
+    found.no_truncation()
+    return found
+
+
+def build(settings: ModelSettings, vocab_size: int, n_answers: int, feature_dim: int) -> MultiImageModel:
+    """The multi-image model for questions."""
+    return MultiImageModel(
+        LxmertBackbone(settings, vocab_size, feature_dim),
+        n_answers,
+        settings.image_layers,
+        settings.heads,
+        settings.initializer_range,
+        settings.dropout,
+        settings.images == "zeroed",
+    )
+
+
+def build_match(settings: ModelSettings, vocab_size: int, n_classes: int, feature_dim: int) -> MatchModel:
+    """The model of one image and one text."""
+    return MatchModel(LxmertBackbone(settings, vocab_size, feature_dim), n_classes, settings.initializer_range)

@@ -1,0 +1,34 @@
+"""Settings of training, apart from the code that trains: reading a configuration must not load torch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from compvqa.settings import Settings
+
+
+class OptimisationSettings(Settings):
+    """How long, how fast and in what steps a model is trained: AdamW with linear warm-up and linear decay."""
+
+    epochs: float = Field(8, gt=0, description="passes over the training examples (paper: 8)")
+    most_steps: int = Field(0, ge=0, description="end after so many steps, however many passes; 0: no such end")
+    batch_size: int = Field(32, ge=1, description="examples a step")
+    learning_rate: float = Field(1e-3, gt=0, description="peak")
+    pretrained_rate: float = Field(
+        1.0,
+        gt=0,
+        description="share of the learning rate for pretrained layers; below 1, new layers do not undo what they know",
+    )
+    warmup: float = Field(0.1, ge=0, lt=1, description="share of the steps before the peak")
+    decay: float = Field(0.9, ge=0, le=1, description="share of the steps, at the end, over which it falls to zero")
+    weight_decay: float = Field(0.01, ge=0, description="of AdamW")
+    beta2: float = Field(0.999, gt=0, lt=1, description="of AdamW")
+    clip: float = Field(1.0, gt=0, description="largest norm of a gradient")
+    evaluations: int = Field(8, ge=1, description="times that the held-out examples are looked at, evenly spread")
+    patience: int = Field(3, ge=0, description="stop after so many looks without a better accuracy; 0: never")
+    keep: Literal["best", "last"] = Field("best", description="weights to keep: best on held-out examples, or the last")
+    precision: Literal["auto", "float32", "bfloat16"] = Field("auto", description="auto: bfloat16 where a GPU is")
+    workers: int = Field(0, ge=0, description="processes that load data")
+    threads: int = Field(1, ge=1, description="of torch on the processor; other numbers give other bytes")
