@@ -27,6 +27,7 @@ from transformers import LxmertConfig, LxmertModel, Trainer
 
 from compvqa.features.store import MOST_REGIONS, ImageRegions, RegionStore, write
 from compvqa.models import lxmert
+from compvqa.models.multi_image import MatchModel
 from compvqa.training import fit as fitting
 from compvqa.training.data import Examples, collate
 from compvqa.training.fit import OptimisationSettings, fit, prepare
@@ -107,9 +108,8 @@ def made_model(folder: Path) -> torch.nn.Module:
     if not weights.exists():
         LxmertModel(LxmertConfig()).save_pretrained(weights)
     size = lxmert.ModelSettings(checkpoint=str(weights))
-    model = lxmert.build_match(size, LxmertConfig().vocab_size, 2, DIMENSION)
-    model.zeroed = ZEROED
-    return model
+    backbone = lxmert.Backbone(size, LxmertConfig().vocab_size, DIMENSION)
+    return MatchModel(backbone, size, 2, ZEROED)
 
 
 def made_examples(store: RegionStore, n: int) -> Examples:

@@ -21,6 +21,7 @@ from compvqa.evaluation.analyses.image_labels import ImageLabelSettings
 from compvqa.evaluation.analyses.validity import ValiditySettings
 from compvqa.evaluation.scores import ScoreSettings
 from compvqa.features.settings import FeatureSettings
+from compvqa.files import read_yaml
 from compvqa.filters.examples import ExampleSettings
 from compvqa.filters.images import ScoringSettings
 from compvqa.filters.labels import LabelSettings
@@ -32,7 +33,7 @@ from compvqa.graphs.enumerate import SubgraphSettings
 from compvqa.graphs.related import RelatedSettings
 from compvqa.paper.explorer.questions import ExplorerSettings
 from compvqa.questions.covr.generate import QuestionsSettings
-from compvqa.run import load_yaml, validate
+from compvqa.run import validate
 from compvqa.scenes.ingest import SourceSettings
 from compvqa.scenes.sprites import SpritesSettings
 from compvqa.settings import Settings
@@ -209,7 +210,7 @@ class Definitions:
         if not path.is_file():
             known = ", ".join(sorted(p.stem for p in self.folder.glob("*.yaml")))
             raise InputError(f"config/{self.folder.name} has no {name}.yaml: correct the name (there are {known}).")
-        return load_yaml(path)
+        return read_yaml(path)
 
     def digest(self, *names: str) -> str:
         """A hash of the content of the named files, or of all; comments and formatting do not count."""
@@ -226,7 +227,7 @@ def load_config(data: dict) -> Config:
 
 def read_config(path: Path) -> Config:
     """The configuration in a YAML file."""
-    return load_config(load_yaml(path))
+    return load_config(read_yaml(path))
 
 
 def as_json(data: object) -> str:

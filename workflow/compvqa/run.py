@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.files import read_yaml
 from compvqa.provenance import record
 from compvqa.provenance.digest import code_digest
 
@@ -29,7 +29,7 @@ def parse_settings(model: type[S], text: str | None, section: str = "") -> S:
     elif text.lstrip().startswith("{"):
         data = json.loads(text)
     else:
-        data = load_yaml(Path(text))
+        data = read_yaml(text, "give the path of a YAML file")
     return validate(model, data, section)
 
 
@@ -46,19 +46,6 @@ def validate(model: type[S], data: object, section: str = "") -> S:
         got = repr(first.get("input"))
         got = got if len(got) < 80 else got[:77] + "…"
         raise InputError(f"config key {where} has the wrong value {got}: {first['msg']}.") from None
-
-
-def load_yaml(path: Path) -> dict:
-    """The mapping in a YAML file; a missing or malformed file is an :class:`InputError`."""
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist: give the path of a YAML file.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}.") from None
-    if not isinstance(data, dict):
-        raise InputError(f"{path} holds no mapping of keys to values at its top level.")
-    return data
 
 
 def run_stage(

@@ -9,11 +9,11 @@ from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
 from compvqa.errors import InputError
+from compvqa.files import write_json
 from compvqa.filters.lexicon import Lexicon, LexiconData
 from compvqa.filters.overlap import learned
 from compvqa.filters.word_model import CLASSES, hint, load, pretrained, scores
 from compvqa.filters.word_settings import EncoderSettings
-from compvqa.training.fit import write_json
 
 SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
 LEXICON = Lexicon(LexiconData.model_validate({"attributes": {n: {"group": "color"} for n in ("red", "blue")}}))

@@ -29,7 +29,13 @@ OVERLAP = Schema(
     ),
     ("kind", "x", "y"),
 )
-EVERYTHING = {"seeds_per_subgraph": 10**6, "per_key": 10**6, "considered": 10**6, "group_size": 10**6}
+EVERYTHING = {
+    "seeds_per_subgraph": 10**6,
+    "seeds_per_scene": 10**6,
+    "per_key": 10**6,
+    "considered": 10**6,
+    "group_size": 10**6,
+}
 NO_LISTS = SubgraphSettings(ignore_nouns=(), ignore_relations=(), dull_nouns=(), min_box_area=0, max_per_scene=10**9)
 Pairs = dict[tuple[str, str, str], float]
 

@@ -87,11 +87,16 @@ def many(count: int = 60) -> list[SceneGraph]:
 
 def test_caps_hold_and_are_counted(tmp_path):
     store = Store(tmp_path, many(), EXCLUSIVE)
-    caps = {"seeds_per_subgraph": 3, "per_key": 4, "considered": 5, "group_size": 12}
+    caps = {"seeds_per_subgraph": 3, "seeds_per_scene": 2, "per_key": 4, "considered": 5, "group_size": 12}
     seeds, candidates, counts = store.search(**caps)
-    assert counts["in"] - counts["dropped: over 3 start scenes of a subgraph"] == counts["out"] == len(seeds)
+    dropped = [
+        counts[f"dropped: over {cap}"] for cap in ("3 start scenes of a subgraph", "2 subgraphs of a start scene")
+    ]
+    assert counts["in"] - sum(dropped) == counts["out"] == len(seeds) and all(dropped)
     starts = [(row["subgraph_key"], row["split"]) for row in seeds]
     assert max(map(starts.count, starts)) == 3
+    scenes = [row["scene_id"] for row in seeds]
+    assert max(map(scenes.count, scenes)) == 2
     per_key = [(row["seed"], row["key"]) for row in candidates]
     assert max(map(per_key.count, per_key)) == 4
     assert all(row["seed"] == text_key(f"{row['subgraph_key']} {row['scene_id']}") for row in seeds)

@@ -7,7 +7,8 @@ from transformers import LxmertConfig, LxmertModel, PreTrainedTokenizerFast
 
 from compvqa.errors import InputError
 from compvqa.models import lxmert
-from compvqa.models.lxmert import LxmertBackbone, ModelSettings
+from compvqa.models.lxmert import Backbone, ModelSettings
+from compvqa.models.multi_image import MatchModel, MultiImageModel
 
 SMALL = ModelSettings(hidden_size=16, heads=2, image_layers=1)
 
@@ -32,7 +33,7 @@ def seeded(make, *args):
 
 
 def test_padding_changes_nothing(batch):
-    backbone = seeded(LxmertBackbone, SMALL, 30, 7)
+    backbone = seeded(Backbone, SMALL, 30, 7)
     pooled, regions = backbone(**batch)
     alone = {
         name: value[1:, :4] if "i" in name[:1] or "attention" in name else value[1:, :2]
@@ -45,20 +46,20 @@ def test_padding_changes_nothing(batch):
 
 
 def test_the_order_of_regions_does_not_matter(batch):
-    backbone = seeded(LxmertBackbone, SMALL, 30, 7)
+    backbone = seeded(Backbone, SMALL, 30, 7)
     turned = batch | {name: batch[name].flip(1) for name in ("features", "geometry", "region_mask")}
     assert torch.allclose(backbone(**turned)[0], backbone(**batch)[0], atol=1e-5)
 
 
 def test_places_and_features_both_count(batch):
-    backbone = seeded(LxmertBackbone, SMALL, 30, 7)
+    backbone = seeded(Backbone, SMALL, 30, 7)
     for name in ("features", "geometry"):
         changed = batch | {name: batch[name].flip(2)}
         assert not torch.allclose(backbone(**changed)[0], backbone(**batch)[0], atol=1e-3)
 
 
 def test_an_anchored_column_starts_from_its_words():
-    backbone = seeded(LxmertBackbone, SMALL, 30, 7)
+    backbone = seeded(Backbone, SMALL, 30, 7)
     backbone.anchor({2: [9, 11]})
     words = backbone.lxmert.embeddings.word_embeddings.weight
     expected = words[[9, 11]].mean(dim=0)
@@ -66,8 +67,7 @@ def test_an_anchored_column_starts_from_its_words():
 
 
 def test_regions_are_zeroed_in_training_alone(batch):
-    match = seeded(lxmert.build_match, SMALL, 30, 2, 7)
-    match.zeroed = 0.5
+    match = seeded(MatchModel, Backbone(SMALL, 30, 7), SMALL, 2, 0.5)
     given = batch | {"question_of": torch.arange(2)}
     whole = match(**given)["logits"]
     assert torch.equal(match(**given)["logits"], whole)
@@ -75,10 +75,10 @@ def test_regions_are_zeroed_in_training_alone(batch):
 
 
 def test_a_question_model_has_the_backbone_in_it(batch):
-    model = seeded(lxmert.build, SMALL, 30, 3, 7)
+    model = seeded(MultiImageModel, Backbone(SMALL, 30, 7), SMALL, 3)
     given = batch | {"question_of": torch.tensor([0, 1])}
     assert model(**given)["logits"].shape == (2, 3)
-    assert f"backbone.{LxmertBackbone.word_embedding}" in model.state_dict()
+    assert f"backbone.{Backbone.word_embedding}" in model.state_dict()
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def released(tmp_path_factory):
 
 def test_released_weights_and_their_tokenizer_are_taken(released, batch):
     settings = ModelSettings(checkpoint=str(released))
-    backbone = LxmertBackbone(settings, 0, 7).eval()
+    backbone = Backbone(settings, 0, 7).eval()
     expected = LxmertModel.from_pretrained(released).state_dict()
     assert all(torch.equal(value, expected[name]) for name, value in backbone.lxmert.state_dict().items())
     assert backbone.hidden_size == 16
@@ -120,6 +120,6 @@ def test_released_weights_and_their_tokenizer_are_taken(released, batch):
 
 def test_released_weights_refuse_other_features_and_other_folders(released, tmp_path):
     with pytest.raises(InputError, match="takes features of length 7, not 9"):
-        LxmertBackbone(ModelSettings(checkpoint=str(released)), 0, 9)
+        Backbone(ModelSettings(checkpoint=str(released)), 0, 9)
     with pytest.raises(InputError, match="can't be loaded"):
-        LxmertBackbone(ModelSettings(checkpoint=str(tmp_path / "none")), 0, 7)
+        Backbone(ModelSettings(checkpoint=str(tmp_path / "none")), 0, 7)

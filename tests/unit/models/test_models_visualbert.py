@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from compvqa.models import visualbert
-from compvqa.models.multi_image import load_pretrained
-from compvqa.models.visualbert import ModelSettings, VisualBertBackbone, waves
+from compvqa.models.backbone import waves
+from compvqa.models.multi_image import MatchModel, MultiImageModel, load_pretrained
+from compvqa.models.visualbert import Backbone, ModelSettings
 
 SMALL = {"hidden_size": 16, "layers": 2, "heads": 2}
 
@@ -28,12 +28,13 @@ def batch():
 
 def model(**more):
     torch.manual_seed(1)
-    return visualbert.build(ModelSettings(**SMALL, **more), 30, 4, 7).eval()
+    settings = ModelSettings(**SMALL, **more)
+    return MultiImageModel(Backbone(settings, 30, 7), settings, 4).eval()
 
 
 def test_the_backbone_computes_what_transformers_computes(batch):
     torch.manual_seed(1)
-    backbone = VisualBertBackbone(ModelSettings(**SMALL), 30, 7).eval()
+    backbone = Backbone(ModelSettings(**SMALL), 30, 7).eval()
     whose = batch["question_of"]
     words, mask = batch["input_ids"][whose], batch["attention_mask"][whose]
     own, regions = backbone(words, mask, batch["features"], batch["geometry"], batch["region_mask"])
@@ -75,7 +76,7 @@ def test_zeroed_images_are_not_seen(batch):
 
 def test_a_pretrained_model_moves_to_another_vocabulary_and_other_answers():
     torch.manual_seed(2)
-    start = visualbert.build(ModelSettings(**SMALL), 20, 3, 7)
+    start = MultiImageModel(Backbone(ModelSettings(**SMALL), 20, 7), ModelSettings(**SMALL), 3)
     made = model()
     answers = made.classifier.weight.clone()
     load_pretrained(made, start.state_dict(), {number: number % 20 for number in range(30)})
@@ -87,7 +88,7 @@ def test_a_pretrained_model_moves_to_another_vocabulary_and_other_answers():
 
 def test_the_loss_of_a_match_counts_the_regions_that_are_known(batch):
     torch.manual_seed(2)
-    match = visualbert.build_match(ModelSettings(**SMALL), 30, 5, 7)
+    match = MatchModel(Backbone(ModelSettings(**SMALL), 30, 7), ModelSettings(**SMALL), 5)
     alone = {name: batch[name] for name in ("features", "geometry", "region_mask")}
     alone |= {"input_ids": batch["input_ids"][:1], "attention_mask": batch["attention_mask"][:1]}
     alone |= {"question_of": torch.zeros(5, dtype=torch.long), "labels": torch.zeros(5, dtype=torch.long)}
@@ -100,7 +101,7 @@ def test_the_loss_of_a_match_counts_the_regions_that_are_known(batch):
 
 
 def test_an_anchored_column_starts_from_its_words():
-    backbone = VisualBertBackbone(ModelSettings(**SMALL), 30, 7)
+    backbone = Backbone(ModelSettings(**SMALL), 30, 7)
     backbone.anchor({2: [9, 11]})
     parts = backbone.bert.embeddings
     expected = parts.word_embeddings.weight[[9, 11]].mean(dim=0)

@@ -176,5 +176,5 @@ def test_a_wrong_file_is_one_clear_sentence(tmp_path, text, words):
 
 
 def test_a_missing_file_is_one_clear_sentence(tmp_path):
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError, match="cannot be opened"):
         load(tmp_path / "nothing.yaml")

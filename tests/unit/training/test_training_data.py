@@ -6,6 +6,7 @@ import torch
 
 from compvqa.features.store import Regions
 from compvqa.models import visualbert
+from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.training.data import collate, shared_words, word_tokenizer
 
 
@@ -52,8 +53,8 @@ def test_a_batch_keeps_the_precision_of_the_store_and_models_take_either(dtype):
     torch.manual_seed(0)
     size = visualbert.ModelSettings(hidden_size=16, layers=1, heads=2, image_layers=1)
     widened = batch | {"features": batch["features"].float()}
-    for build in (visualbert.build, visualbert.build_match):
-        model = build(size, 9, 2, 3).eval()
+    for kind in (MultiImageModel, MatchModel):
+        model = kind(visualbert.Backbone(size, 9, 3), size, 2).eval()
         assert torch.equal(model(**batch)["logits"], model(**widened)["logits"])
 
 

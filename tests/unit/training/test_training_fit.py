@@ -6,12 +6,13 @@ import torch
 from transformers import TrainerCallback
 
 from compvqa.features.store import ImageRegions, RegionStore, write
-from compvqa.models import visualbert
+from compvqa.models.multi_image import MultiImageModel
+from compvqa.models.visualbert import Backbone, ModelSettings
 from compvqa.training import fit as fitting
 from compvqa.training.data import collate, examples, word_tokenizer
 from compvqa.training.fit import OptimisationSettings, fit, last_checkpoint, prepare
 
-MODEL = visualbert.ModelSettings(hidden_size=16, layers=1, heads=2, image_layers=1)
+MODEL = ModelSettings(hidden_size=16, layers=1, heads=2, image_layers=1)
 SETTINGS = OptimisationSettings(most_steps=12, batch_size=8, evaluations=3, patience=0)
 
 
@@ -32,7 +33,7 @@ def data(tmp_path):
 def run(data, out, settings=SETTINGS):
     asked, words = data
     seed = prepare(settings, 0, "test")
-    made = visualbert.build(MODEL, words, 2, 4)
+    made = MultiImageModel(Backbone(MODEL, words, 4), MODEL, 2)
     done = fit(made, asked, asked, out, settings, seed, "test", ["test"], collate=collate)
     return done, (out / "model.safetensors").read_bytes(), (out / "history.csv").read_bytes()
 
@@ -75,7 +76,7 @@ def test_threads_come_from_the_settings():
 
 def test_pretrained_layers_have_a_rate_of_their_own(data):
     _, words = data
-    made = visualbert.build(MODEL, words, 2, 4)
+    made = MultiImageModel(Backbone(MODEL, words, 4), MODEL, 2)
     settings = SETTINGS.model_copy(update={"learning_rate": 1e-2, "pretrained_rate": 0.1})
     known, new = fitting._optimizer(made, settings, ("classifier.",)).param_groups
     assert {value.data_ptr() for value in new["params"]} == {p.data_ptr() for p in made.classifier.parameters()}

@@ -219,7 +219,7 @@ def _knowledge(scenes: Path, features: Path | None, models: Path | None, folds: 
 
 def _models(given) -> list[str]:  # noqa: ANN001
     """The module of the models that score presence."""
-    from compvqa.training.loop import read_json
+    from compvqa.files import read_json
 
     return [] if given is None else [read_json(given.models / "0" / "model.json")["model"]]
 

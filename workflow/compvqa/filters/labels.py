@@ -16,6 +16,7 @@ from pydantic import Field
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.files import read_text
 from compvqa.filters.lexicon import KINDS, Lexicon
 from compvqa.filters.pairs import DIRECTED, Mined, Pair, PairSettings, most_useful, opened, vocabulary
 from compvqa.progress import track
@@ -136,12 +137,7 @@ def _in_file(path: Path) -> Iterator[Judgement]:
 
 def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     """The rows of a CSV file with a header that has the columns ``needed``."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path} cannot be opened ({error.strerror}): give a CSV file of pairs.") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it to UTF-8.") from None
+    text = read_text(path, "give a CSV file of pairs")
     reader = csv.DictReader(io.StringIO(text, newline=""), restval="")
     missing = [column for column in needed if column not in (reader.fieldnames or ())]
     if missing:

@@ -22,6 +22,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from compvqa.errors import InputError
+from compvqa.files import read_json
 from compvqa.filters import relation_words
 from compvqa.tables import replacing
 
@@ -80,13 +81,7 @@ class Lexicon:
     def load(cls, path: Path | str) -> Lexicon:
         """The lexicon of a JSON file; :class:`InputError` names what is wrong in it."""
         try:
-            return cls(LexiconData.model_validate(json.loads(Path(path).read_text(encoding="utf-8"))))
-        except OSError as error:
-            raise InputError(f"{path} cannot be opened ({error.strerror}): give a lexicon's JSON file.") from None
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it to UTF-8.") from None
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path} is not valid JSON (line {error.lineno}: {error.msg}): correct it.") from None
+            return cls(LexiconData.model_validate(read_json(path, "give a lexicon's JSON file")))
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"]) or "the top"

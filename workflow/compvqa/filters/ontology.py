@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from compvqa.errors import InputError
+from compvqa.files import read_text
 from compvqa.filters import relation_words
 from compvqa.filters.lexicon import AttributeEntry, LexiconData, NounEntry, RelationEntry, singular
 
@@ -108,13 +108,7 @@ def frequencies(folder: Path) -> dict[str, dict[str, int]]:
 
 
 def _lines(path: Path, separator: str) -> Iterator[list[str]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be opened ({error.strerror}): give the folder of GQA's ontology.") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it to UTF-8.") from None
-    for line in text.splitlines():
+    for line in read_text(path, "give the folder of GQA's ontology").splitlines():
         fields = [field.strip() for field in line.split(separator)]
         if fields[0]:
             yield fields

@@ -7,7 +7,6 @@ the second phrase: it then learns how far the lexicon is to be trusted, and has 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from tokenizers import Encoding, Tokenizer
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel
 
 from compvqa.errors import InputError
+from compvqa.files import read_json
 from compvqa.filters.lexicon import Lexicon
 from compvqa.filters.pairs import DIRECTED
 from compvqa.filters.word_settings import EncoderSettings
@@ -114,10 +114,10 @@ def pretrained(settings: EncoderSettings) -> tuple[WordModel, tuple[str, ...]]:
 def load(folder: Path) -> WordModel:
     """The fine-tuned model in ``folder`` (model.json, model.safetensors)."""
     try:
-        described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         weights = load_file(folder / "model.safetensors")
     except FileNotFoundError as error:
         raise InputError(f"{error.filename or folder} does not exist: train the word filter first.") from None
+    described = read_json(folder / "model.json")
     kind = described["config"].pop("model_type")
     network = AutoModelForSequenceClassification.from_config(AutoConfig.for_model(kind, **described["config"]))
     network.load_state_dict(weights)

@@ -42,6 +42,7 @@ class CandidateSettings(StoreSettings):
     )
     neo4j: Neo4jSettings = Neo4jSettings()
     seeds_per_subgraph: int = Field(20, ge=1, description="Start scenes of a subgraph in a split, at most")
+    seeds_per_scene: int = Field(1000, ge=1, description="Subgraphs that start from one scene, at most")
     per_key: int = Field(30, ge=1, description="Candidate scenes of a seed and key, at most")
     considered: int = Field(
         100,

@@ -41,7 +41,7 @@ def find_candidates(
         connection.execute("set variable shards = ?", [len(out)])
         _load(connection, graph, settings, seed)
         _load_overlap(connection, overlap, settings.exclusive)
-        before = number(connection, sql.SEEDS_BEFORE)
+        counts = _choose_seeds(connection, settings)
         for statement in track((*sql.BEFORE, *sql.POSITIVES, sql.SEEN), "subgraphs", unit="step"):
             connection.execute(statement)
         for cut, statements in sql.NEGATIVES:
@@ -51,23 +51,33 @@ def find_candidates(
                 connection.execute("set variable part = ?", [part])
                 for statement in statements:
                     connection.execute(statement)
-        return _write(connection, out, before, settings.seeds_per_subgraph)
+        return counts | _write(connection, out)
 
 
-def _write(
-    connection: duckdb.DuckDBPyConnection, out: list[tuple[Path, Path]], before: int, most: int
-) -> dict[str, int]:
-    """Write the shards; gives how many seeds and candidates there are, and how many of the start scenes ``before`` the
-    cap left out."""
+def _choose_seeds(connection: duckdb.DuckDBPyConnection, settings: CandidateSettings) -> dict[str, int]:
+    """Take the seeds; gives how many there could be, and how many each cap left out."""
+    before = number(connection, sql.SEEDS_BEFORE)
+    connection.execute(sql.START)
+    started = number(connection, "select count(*) from start")
+    connection.execute(sql.SEED)
+    return {
+        "in": before,
+        f"dropped: over {settings.seeds_per_subgraph} start scenes of a subgraph": before - started,
+        f"dropped: over {settings.seeds_per_scene} subgraphs of a start scene": started
+        - number(connection, "select count(*) from seed"),
+    }
+
+
+def _write(connection: duckdb.DuckDBPyConnection, out: list[tuple[Path, Path]]) -> dict[str, int]:
+    """Write the shards; gives how many seeds and candidates there are."""
     for statement in sql.TREE:
         connection.execute(statement)
-    counts = {"in": before, f"dropped: over {most} start scenes of a subgraph": before, "out": 0, "candidates": 0}
+    counts = {"out": 0, "candidates": 0}
     spelling = _Spelling(connection)
     for shard, (seeds, candidates) in enumerate(track(out, "writing", unit="shard")):
         counts["out"] += tables.write(seeds, SEEDS, sorted_reader(connection, sql.SEEDS, {"shard": shard}))
         found = sorted_reader(connection, sql.CANDIDATES, {"shard": shard})
         counts["candidates"] += tables.write(candidates, CANDIDATES, spelling.of(found))
-    counts[f"dropped: over {most} start scenes of a subgraph"] -= counts["out"]
     for key, rows in connection.execute(sql.COUNTS).fetchall():
         counts[f"candidates: {key}"] = rows
     return counts
@@ -140,7 +150,7 @@ def _load(connection: duckdb.DuckDBPyConnection, graph: GraphFiles, settings: Ca
     view(connection, "subgraphs_file", graph.subgraphs, SUBGRAPHS)
     view(connection, "occurrences_file", graph.occurrences, OCCURRENCES)
     connection.execute("set variable seed = ?", [seed])
-    for name in ("seeds_per_subgraph", "per_key", "considered", "group_size", "partition"):
+    for name in ("seeds_per_subgraph", "seeds_per_scene", "per_key", "considered", "group_size", "partition"):
         connection.execute(f"set variable {name} = ?", [getattr(settings, name)])
     unasked = [shapes.name_key("relation", name) for name in settings.unasked_relations]
     connection.execute("set variable unasked = ?::bigint[]", [unasked])

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from compvqa import tables
+from compvqa.files import read_json
 from compvqa.filters.images import PRESENCE
 from compvqa.graphs.keys import kinds_of
 from compvqa.graphs.simple import simple_subgraphs
@@ -41,7 +41,7 @@ class RelatedSettings(StoreSettings):
         """These settings with the thresholds in a file of the stage thresholds; a kind that it lacks keeps its own."""
         if thresholds is None:
             return self
-        found = json.loads(thresholds.read_text(encoding="utf-8"))
+        found = read_json(thresholds)
         return self.model_copy(update={f"tau_{kind}": tau for kind, tau in found.items()})
 
 

@@ -55,14 +55,18 @@ select count(*) from posting semi join (select key from pattern where len(names)
 START = """
 create table start as
 select p.key, s.split_id, p.scene, p.n, (p.key % getvariable('shards'))::int as shard,
-    text_key(p.key || ' ' || s.scene_id) as salt
+    text_key(p.key || ' ' || s.scene_id) as salt, p.draw
 from (select *, mix(xor(key, salt)) as draw from posting where usable) p
 semi join (select key from pattern where len(names) > 1) using (key) join scene s using (scene)
 qualify row_number() over (partition by p.key, s.split_id order by p.draw, p.scene)
     <= getvariable('seeds_per_subgraph')
 """
 # Seeds, numbered in the order in which they are written; their salt is their id.
-SEED = "create table seed as select (row_number() over (order by shard, salt))::int as seed, * from start"
+SEED = """
+create table seed as
+select (row_number() over (order by shard, salt))::int as seed, * exclude (draw)
+from (from start qualify row_number() over (partition by scene order by draw, key) <= getvariable('seeds_per_scene'))
+"""
 # What is asked: subgraphs of seeds by split, and how many scenes of a key are checked for all their seeds (arg_min
 # takes less than a million).
 ASKED = """
@@ -113,7 +117,7 @@ from (
 qualify place <= getvariable('group_size')
 """
 FOUND = "create table found (seed int, key_id smallint, scene int, rank int, name int, name2 int)"
-BEFORE = (*(START, SEED, "drop table start", ASKED, *READ, ENDS, ROOTED, REACHABLE, "drop table posting", FOUND),)
+BEFORE = ("drop table start", ASKED, *READ, ENDS, ROOTED, REACHABLE, "drop table posting", FOUND)
 
 _OWN = """
 insert into found select s.seed, k.id, s.scene, 0, null, null from seed s join key k on k.key = '{key}' where {where}

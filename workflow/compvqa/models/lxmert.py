@@ -7,7 +7,6 @@ released weights, their tokenizer and size; without, a tiny one for training fro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import torch
 from pydantic import Field
@@ -17,32 +16,22 @@ from transformers import AutoTokenizer, LxmertConfig, LxmertModel
 
 from compvqa.errors import InputError
 from compvqa.features.store import GEOMETRY
-from compvqa.models.multi_image import MatchModel, MultiImageModel
-from compvqa.models.visualbert import WAVES, positions, waves
-from compvqa.settings import Settings
+from compvqa.models.backbone import WAVES, BackboneSettings, anchor_columns, anchor_words, waves
 
 EDGES = 4  # left, top, right and bottom: what the released weights know of a region's place
-ANCHOR = 4.5  # how far names outweigh places at first, in words
-PLACE = 0.3  # the same, the other way round, in regions
+PLACE = 0.3  # how far names outweigh places at first, in regions
 
 
-class ModelSettings(Settings):
+class ModelSettings(BackboneSettings):
     """The size of LXMERT and of the layers over the images."""
 
     checkpoint: str = Field("", description="name or folder of released weights, which give the size; empty: none")
-    hidden_size: int = Field(64, ge=8, description="width of all layers")
     language_layers: int = Field(1, ge=1, description="layers over words alone (released: 9)")
     region_layers: int = Field(1, ge=1, description="layers over regions alone (released: 5)")
     cross_layers: int = Field(2, ge=1, description="layers across both (released: 5)")
-    heads: int = Field(4, ge=1, description="attention heads, in the backbone and over the images")
-    image_layers: int = Field(2, ge=1, description="transformer layers over the images of a question (paper: 2)")
-    dropout: float = Field(0.0, ge=0, lt=1, description="in all layers that are not released")
-    initializer_range: float = Field(0.08, gt=0, description="spread of the first weights that are not released")
-    longest: int = Field(64, ge=8, description="most tokens of a text")
-    images: Literal["seen", "zeroed"] = Field("seen", description="zeroed: a text-only baseline")
 
 
-class LxmertBackbone(nn.Module):
+class Backbone(nn.Module):
     """One text and one image to the pooled [CLS] of LXMERT."""
 
     word_embedding = "lxmert.embeddings.word_embeddings.weight"
@@ -63,12 +52,10 @@ class LxmertBackbone(nn.Module):
         attention from what is alike, so that words look for the regions that they name from the first step on."""
         parts, encoder = self.lxmert.embeddings, self.lxmert.encoder
         words, projection = parts.word_embeddings.weight, encoder.visn_fc.visn_fc.weight
-        words.mul_(ANCHOR)
+        anchor_words(words, parts.position_embeddings.weight)
         projection.mul_(0.3)
         encoder.visn_fc.box_layer_norm.weight.mul_(PLACE)
-        parts.position_embeddings.weight.copy_(0.2 * 2**0.5 * positions(*parts.position_embeddings.weight.shape))
-        for column, tokens in columns.items():
-            projection[:, column] = words[list(tokens)].mean(dim=0)
+        anchor_columns(projection, words, columns)
         for layer in encoder.x_layers:
             attention = layer.visual_attention.att
             attention.key.weight.copy_(attention.query.weight)
@@ -132,21 +119,3 @@ def tokenizer(settings: ModelSettings) -> Tokenizer | None:
     found.no_padding()
     found.no_truncation()
     return found
-
-
-def build(settings: ModelSettings, vocab_size: int, n_answers: int, feature_dim: int) -> MultiImageModel:
-    """The multi-image model for questions."""
-    return MultiImageModel(
-        LxmertBackbone(settings, vocab_size, feature_dim),
-        n_answers,
-        settings.image_layers,
-        settings.heads,
-        settings.initializer_range,
-        settings.dropout,
-        settings.images == "zeroed",
-    )
-
-
-def build_match(settings: ModelSettings, vocab_size: int, n_classes: int, feature_dim: int) -> MatchModel:
-    """The model of one image and one text."""
-    return MatchModel(LxmertBackbone(settings, vocab_size, feature_dim), n_classes, settings.initializer_range)

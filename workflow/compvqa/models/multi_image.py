@@ -14,6 +14,8 @@ from torch.nn import functional
 from transformers import BertConfig
 from transformers.models.bert.modeling_bert import BertEncoder
 
+from compvqa.models.backbone import BackboneSettings
+
 GROUPS = 3  # of images in a batch, by the length of their questions
 
 
@@ -21,40 +23,31 @@ class MultiImageModel(nn.Module):
     """``backbone`` for each (question, image), transformer layers over the images, a classifier.
 
     ``backbone`` maps (input_ids [n, L], attention_mask [n, L], features [n, K, D], geometry [n, K, 5], region_mask
-    [n, K]) to vectors of the images [n, H] and of their regions [n, K, H], H its attribute ``hidden_size``. With
-    ``zeroed`` it sees one region of zeros in place of each image (the text-only baseline VBText).
+    [n, K]) to vectors of the images [n, H] and of their regions [n, K, H], H its attribute ``hidden_size``. Where
+    ``settings.images`` is zeroed it sees one region of zeros in place of each image (the text-only baseline VBText).
     """
 
-    def __init__(
-        self,
-        backbone: nn.Module,
-        n_answers: int,
-        layers: int,
-        heads: int,
-        scale: float,
-        dropout: float,
-        zeroed: bool,
-    ):
+    def __init__(self, backbone: nn.Module, settings: BackboneSettings, n_answers: int):
         super().__init__()
         hidden = backbone.hidden_size
         self.backbone = backbone
-        self.zeroed = zeroed
+        self.zeroed = settings.images == "zeroed"
         self.over_images = BertEncoder(
             BertConfig(
                 hidden_size=hidden,
-                num_hidden_layers=layers,
-                num_attention_heads=heads,
+                num_hidden_layers=settings.image_layers,
+                num_attention_heads=settings.heads,
                 intermediate_size=2 * hidden,
-                hidden_dropout_prob=dropout,
-                attention_probs_dropout_prob=dropout,
+                hidden_dropout_prob=settings.dropout,
+                attention_probs_dropout_prob=settings.dropout,
                 attn_implementation="sdpa",
             )
         )
         self.cls = nn.Parameter(torch.zeros(hidden))
         self.classifier = nn.Linear(hidden, n_answers)
-        initialise(self.over_images, scale)
-        initialise(self.classifier, scale)
-        nn.init.normal_(self.cls, std=scale)
+        initialise(self.over_images, settings.initializer_range)
+        initialise(self.classifier, settings.initializer_range)
+        nn.init.normal_(self.cls, std=settings.initializer_range)
 
     def forward(
         self,
@@ -123,14 +116,14 @@ class MatchModel(nn.Module):
     In training, the share ``zeroed`` of the regions, drawn at random, is seen as zeros (COVR, App. B).
     """
 
-    def __init__(self, backbone: nn.Module, n_classes: int, scale: float, zeroed: float = 0.0):
+    def __init__(self, backbone: nn.Module, settings: BackboneSettings, n_classes: int, zeroed: float = 0.0):
         super().__init__()
         self.backbone = backbone
         self.zeroed = zeroed
         self.head = nn.Linear(backbone.hidden_size, n_classes)
         self.region_head = nn.Linear(backbone.hidden_size, 1)
-        initialise(self.head, scale)
-        initialise(self.region_head, scale)
+        initialise(self.head, settings.initializer_range)
+        initialise(self.region_head, settings.initializer_range)
 
     def forward(
         self,

@@ -6,7 +6,6 @@ Built from its configuration; the default is a tiny one for training from scratc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import torch
 from pydantic import Field
@@ -15,27 +14,16 @@ from torch.nn import functional
 from transformers import VisualBertConfig, VisualBertModel
 
 from compvqa.features.store import GEOMETRY
-from compvqa.models.multi_image import MatchModel, MultiImageModel
-from compvqa.settings import Settings
-
-ANCHOR = 4.5  # how far names outweigh places at first
-WAVES = (1, 2, 4)  # half periods of the sines that tell a region's place
+from compvqa.models.backbone import WAVES, BackboneSettings, anchor_columns, anchor_words, waves
 
 
-class ModelSettings(Settings):
+class ModelSettings(BackboneSettings):
     """The size of VisualBERT and of the layers over the images."""
 
-    hidden_size: int = Field(64, ge=8, description="width of all layers")
     layers: int = Field(3, ge=1, description="layers of the backbone, over words and regions")
-    heads: int = Field(4, ge=1, description="attention heads, in the backbone and over the images")
-    image_layers: int = Field(2, ge=1, description="transformer layers over the images (paper: 2)")
-    dropout: float = Field(0.0, ge=0, lt=1, description="in all layers")
-    initializer_range: float = Field(0.08, gt=0, description="spread of the first weights (0.02 needs far longer)")
-    longest: int = Field(64, ge=8, description="most tokens of a text")
-    images: Literal["seen", "zeroed"] = Field("seen", description="zeroed: the text-only baseline VBText")
 
 
-class VisualBertBackbone(nn.Module):
+class Backbone(nn.Module):
     """One question and one image to one vector: the pooled [CLS] of VisualBERT."""
 
     word_embedding = "bert.embeddings.word_embeddings.weight"
@@ -66,12 +54,10 @@ class VisualBertBackbone(nn.Module):
         attention from what is alike, so that words look for the regions that they name from the first step on."""
         parts = self.bert.embeddings
         words, projection = parts.word_embeddings.weight, parts.visual_projection.weight
-        words.mul_(ANCHOR)
+        anchor_words(words, parts.position_embeddings.weight)
         projection[:, : -self.place_size].mul_(0.3)
         projection[:, -self.place_size :].mul_(0.5)
-        parts.position_embeddings.weight.copy_(0.2 * 2**0.5 * positions(*parts.position_embeddings.weight.shape))
-        for column, tokens in columns.items():
-            projection[:, column] = words[list(tokens)].mean(dim=0)
+        anchor_columns(projection, words, columns)
         for place in (
             parts.token_type_embeddings,
             parts.visual_token_type_embeddings,
@@ -105,18 +91,6 @@ class VisualBertBackbone(nn.Module):
         return self.bert.pooler(_layer(last, hidden[:, :1], hidden, mask)), hidden[:, input_ids.shape[1] :]
 
 
-def positions(n: int, width: int) -> torch.Tensor:
-    """Sines and cosines of the positions 0 … n - 1 [n, width] (width even): near ones look alike, wherever they are."""
-    rates = 100 ** (-torch.arange(width // 2) / (width // 2))
-    angles = torch.arange(n)[:, None] * rates
-    return torch.cat([angles.sin(), angles.cos()], dim=1)
-
-
-def waves(numbers: torch.Tensor) -> list[torch.Tensor]:
-    """Sines and cosines of ``numbers`` in 0 to 1, so that near ones look alike and far ones do not."""
-    return [function(torch.pi * wave * numbers) for wave in WAVES for function in (torch.sin, torch.cos)]
-
-
 def _layer(layer: nn.Module, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """A VisualBertLayer's output for the tokens ``asking`` [n, q, H], which attend to ``hidden`` [n, L, H]."""
     attention = layer.attention.self
@@ -128,21 +102,3 @@ def _layer(layer: nn.Module, asking: torch.Tensor, hidden: torch.Tensor, mask: t
     mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropped)
     attended = layer.attention.output(mixed.transpose(1, 2).flatten(2), asking)
     return layer.output(layer.intermediate(attended), attended)
-
-
-def build(settings: ModelSettings, vocab_size: int, n_answers: int, feature_dim: int) -> MultiImageModel:
-    """The multi-image model for questions."""
-    return MultiImageModel(
-        VisualBertBackbone(settings, vocab_size, feature_dim),
-        n_answers,
-        settings.image_layers,
-        settings.heads,
-        settings.initializer_range,
-        settings.dropout,
-        settings.images == "zeroed",
-    )
-
-
-def build_match(settings: ModelSettings, vocab_size: int, n_classes: int, feature_dim: int) -> MatchModel:
-    """The one-image model of pretraining."""
-    return MatchModel(VisualBertBackbone(settings, vocab_size, feature_dim), n_classes, settings.initializer_range)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow.compute as pc
-import yaml
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -60,16 +59,3 @@ def statistic(inputs: Inputs, name: str, part: str) -> dict[str, float]:
     rows = frame(one(inputs, "statistics"), ["stat", "item", "value"], part)
     rows = rows[rows["stat"] == name]
     return dict(zip(rows["item"], rows["value"], strict=True))
-
-
-def read_yaml(path: Path) -> dict:
-    """The mapping in a YAML file; anything else is an :class:`InputError`."""
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist: correct the path.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}.") from None
-    if not isinstance(data, dict):
-        raise InputError(f"{path} holds no mapping of keys to values at its top level.")
-    return data

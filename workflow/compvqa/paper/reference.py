@@ -8,7 +8,8 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from compvqa.errors import InputError
-from compvqa.paper.data import plain, read_yaml
+from compvqa.files import read_yaml
+from compvqa.paper.data import plain
 from compvqa.settings import Settings
 
 Number = int | float

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from compvqa.errors import InputError
+from compvqa.files import read_text
 from compvqa.scenes.raw import RawObject, RawRelation, RawScene, Report, SplitOf, clean_name
 from compvqa.scenes.stream import Repeated, members
 
@@ -79,14 +80,8 @@ def read_space(path: Path, templates: Path | None = None) -> Space:
 
 
 def _read_templates(path: Path) -> dict[str, str]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be opened ({error.strerror}): give the path of a readable file.") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it to UTF-8.") from None
     sentences: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
             continue
         verb, tab, sentence = line.partition("\t")

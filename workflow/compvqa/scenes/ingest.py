@@ -21,6 +21,7 @@ from pydantic import Field
 
 from compvqa import query, tables
 from compvqa.errors import InputError
+from compvqa.files import read_text
 from compvqa.filters.lexicon import Lexicon
 from compvqa.progress import track
 from compvqa.scenes.raw import RawScene, Report, SplitOf
@@ -104,11 +105,7 @@ def read(source: SourceSettings, report: Report) -> Iterator[RawScene]:
 def _split_rule(source: SourceSettings) -> SplitOf:
     """The side of a scene in a file that holds both: as listed in ``val_ids``, or by the rank of its id."""
     if "val_ids" in source.files:
-        path = source.files["val_ids"]
-        try:
-            listed = frozenset(path.read_text(encoding="utf-8").split())
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it.") from None
+        listed = frozenset(read_text(source.files["val_ids"]).split())
         return lambda scene_id: "val" if scene_id in listed else "train"
     bound = round(source.val_share * 1_000_000)
     return lambda scene_id: "val" if stable_hash("val", scene_id) % 1_000_000 < bound else "train"

@@ -170,11 +170,5 @@ def _write_history(path: Path, log: list[dict]) -> None:
             writer.writerow({name: _short(rows[step].get(name, "")) for name in HISTORY})
 
 
-def write_json(path: Path, data: dict) -> None:
-    """Write ``data`` as JSON, in its order, atomically."""
-    with tables.replacing(path) as temporary:
-        temporary.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
 def _short(value: float | int | str) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)

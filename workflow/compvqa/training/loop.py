@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -17,8 +16,9 @@ from tokenizers import Tokenizer
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features.store import MOST_REGIONS, RegionStore
+from compvqa.files import read_json, write_json
 from compvqa.models.baseline import PREDICTIONS
-from compvqa.models.multi_image import load_pretrained
+from compvqa.models.multi_image import MultiImageModel, load_pretrained
 from compvqa.progress import track
 from compvqa.settings import Settings
 from compvqa.training.data import (
@@ -30,7 +30,7 @@ from compvqa.training.data import (
     shared_words,
     word_tokenizer,
 )
-from compvqa.training.fit import OptimisationSettings, fit, prepare, write_json
+from compvqa.training.fit import OptimisationSettings, fit, prepare
 
 
 class TrainingSettings(Settings):
@@ -80,7 +80,8 @@ def train(
     answers = sorted(set(asked.answers))
     base = None if start is None else Tokenizer.from_str(read_json(start / "model.json")["tokenizer"])
     tokenizer = word_tokenizer(asked.texts, base)
-    made = plugin(model).build(model_settings, tokenizer.get_vocab_size(), len(answers), store.dimension)
+    backbone = plugin(model).Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
+    made = MultiImageModel(backbone, model_settings, len(answers))
     if start is not None:
         load_pretrained(made, load_file(start / "model.safetensors"), shared_words(tokenizer, base))
     longest = model_settings.longest
@@ -143,7 +144,8 @@ def predict(
     store = RegionStore(regions, features, described["most_regions"])
     if store.dimension != described["dimension"]:
         raise InputError(f"{run_folder} was trained on features of another length than {features}: train it again.")
-    model = module.build(model_settings, tokenizer.get_vocab_size(), len(answers), store.dimension)
+    backbone = module.Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
+    model = MultiImageModel(backbone, model_settings, len(answers))
     model.load_state_dict(load_file(run_folder / "model.safetensors"))
     asked = read_questions(dataset, scenes, split, parts)
     best, p = _answer(model, _examples(asked, answers, tokenizer, store, model_settings.longest), batch_size)
@@ -181,11 +183,3 @@ def _examples(
     number = {answer: at for at, answer in enumerate(answers)}
     labels = [number.get(answer, -100) for answer in questions.answers]
     return examples(questions.texts, questions.images, labels, tokenizer, store, longest)
-
-
-def read_json(path: Path) -> dict:
-    """The content of the JSON file at ``path``; InputError where there is none."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist: train the model first.") from None

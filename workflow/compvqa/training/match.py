@@ -24,10 +24,12 @@ from compvqa.features.boxes import annotated_boxes, match
 from compvqa.features.encoder import read_vocabulary
 from compvqa.features.seen import write_seen
 from compvqa.features.store import MOST_REGIONS, RegionStore
+from compvqa.files import write_json
+from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
 from compvqa.training.data import UNKNOWN, Examples, collate, examples, word_tokenizer
-from compvqa.training.fit import HISTORY, OptimisationSettings, fit, prepare, write_json
+from compvqa.training.fit import HISTORY, OptimisationSettings, fit, prepare
 from compvqa.training.loop import plugin
 from compvqa.training.matches import KINDS, Match, Matches, MatchExamples, read_distractors, read_known
 
@@ -107,12 +109,11 @@ def pretrain(
     counts = settings.examples.most_count + 1
     names = sorted({found.label for found in single[0] if isinstance(found.label, str)})
     classes: list[int | str] = [*range(counts), *names]
-    size = (model_settings, tokenizer.get_vocab_size())
-    matching = plugin(model).build_match(*size, len(classes), store.dimension)
+    backbone = plugin(model).Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
+    matching = MatchModel(backbone, model_settings, len(classes))
     if encoder is not None:
-        matching.backbone.anchor(_columns(read_vocabulary(encoder).words, tokenizer))
-    counting = plugin(model).build(*size, settings.examples.most_images + 1, store.dimension)
-    counting.backbone = matching.backbone
+        backbone.anchor(_columns(read_vocabulary(encoder).words, tokenizer))
+    counting = MultiImageModel(backbone, model_settings, settings.examples.most_images + 1)
     objects = tuple([found for found in part if found.kind in KINDS[:2]] for part in single)
     first = settings.optimisation.part(settings.objects_first)
     second = settings.optimisation.part(1 - settings.objects_first)

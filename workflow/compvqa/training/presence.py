@@ -22,14 +22,15 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features.seen import write_seen
 from compvqa.features.store import MOST_REGIONS, RegionStore
+from compvqa.files import read_json, write_json
 from compvqa.filters.examples import EXAMPLES, TEXTS
-from compvqa.models.multi_image import load_pretrained
+from compvqa.models.multi_image import MatchModel, load_pretrained
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
 from compvqa.training.data import collate, shared_words, word_tokenizer
 from compvqa.training.fit import OptimisationSettings, fit, prepare
-from compvqa.training.loop import plugin, read_json, write_json
+from compvqa.training.loop import plugin
 
 FILES = ("model.safetensors", "model.json", "history.csv", "saw.parquet")
 HEADS = ("head.", "region_head.")  # new, whatever a model starts from
@@ -96,8 +97,8 @@ def train_presence(
     pairs = _pairs(
         examples, known["subgraph_key"], _tokens(tokenizer, said, model_settings.longest), scenes, store, fold
     )
-    made = plugin(model).build_match(model_settings, tokenizer.get_vocab_size(), 2, store.dimension)
-    made.zeroed = settings.zeroed
+    backbone = plugin(model).Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
+    made = MatchModel(backbone, model_settings, 2, settings.zeroed)
     if start is not None:
         load_pretrained(made, load_file(start / "model.safetensors"), shared_words(tokenizer, base), HEADS)
     learnt, held_out, images = _sides(pairs, settings, seed)

@@ -14,6 +14,7 @@ import torch
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.files import write_json
 from compvqa.filters.labels import EXCLUSIVE, LABELS, RULE
 from compvqa.filters.lexicon import Lexicon
 from compvqa.filters.pairs import DIRECTED
@@ -21,7 +22,7 @@ from compvqa.filters.word_model import WordModel, pretrained, scores
 from compvqa.filters.word_settings import WordFilterSettings
 from compvqa.seeds import by_rank, stable_hash
 from compvqa.tables import Schema
-from compvqa.training.fit import fit, prepare, write_json
+from compvqa.training.fit import fit, prepare
 
 JUDGED = Schema(
     "judged",

@@ -7,7 +7,6 @@ in pixels). The info file maps an image id to its place (``file``, ``idx``), how
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
@@ -18,6 +17,7 @@ import numpy as np
 
 from compvqa.errors import InputError
 from compvqa.features.readers import Detections, Record
+from compvqa.files import read_json
 
 INFO = "gqa_objects_info.json"
 KEYS = ("file", "idx", "objectsNum", "width", "height")
@@ -38,14 +38,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
 
 
 def _info(path: Path) -> dict[str, dict[str, int]]:
-    try:
-        info = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): download it, or correct the path.") from None
-    except ValueError as error:
-        raise InputError(f"{path} is not valid JSON ({error}): download it again.") from None
-    if not isinstance(info, dict):
-        raise InputError(f"{path} holds no mapping of image ids to places: give GQA's {INFO}.")
+    info = read_json(path, "download it, or correct the path")
     for image_id, entry in info.items():
         for key in KEYS:
             value = entry.get(key) if isinstance(entry, dict) else None

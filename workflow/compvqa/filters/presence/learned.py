@@ -20,17 +20,19 @@ from compvqa.errors import InputError
 from compvqa.features.boxes import covered
 from compvqa.features.seen import check_unseen
 from compvqa.features.store import Regions, RegionStore
+from compvqa.files import read_json
 from compvqa.filters.asked import ASKED, TREES
 from compvqa.filters.examples import fold_of
 from compvqa.filters.images import PRESENCE, Ask, Knowledge, PresenceSettings
 from compvqa.graphs.subgraph import parse
+from compvqa.models.multi_image import MatchModel
 from compvqa.programs.text import describe
 from compvqa.progress import track
 from compvqa.query import rebatch
 from compvqa.questions.covr.references import matches
 from compvqa.scenes.graph import SceneStore
 from compvqa.training.data import collate
-from compvqa.training.loop import plugin, read_json
+from compvqa.training.loop import plugin
 
 PART = 32_768  # pairs that are scored and kept together
 DIGITS = 4  # of p: far coarser than what the size of a batch changes
@@ -166,7 +168,8 @@ class _Judge:
         module = plugin(described["model"])
         settings = module.ModelSettings(**described["settings"])
         tokenizer = Tokenizer.from_str(described["tokenizer"])
-        model = module.build_match(settings, tokenizer.get_vocab_size(), 2, self.store.dimension)
+        backbone = module.Backbone(settings, tokenizer.get_vocab_size(), self.store.dimension)
+        model = MatchModel(backbone, settings, 2)
         model.load_state_dict(load_file(folder / "model.safetensors"))
         model = model.to(self.device, torch.float32 if self.device == "cuda" else torch.float64)
         return model.eval(), tokenizer, settings.longest

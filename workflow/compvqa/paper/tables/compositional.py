@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compvqa import tables
-from compvqa.paper.data import Inputs, frame, many, one, plain, read_yaml
+from compvqa.files import read_yaml
+from compvqa.paper.data import Inputs, frame, many, one, plain
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
 from compvqa.paper.scores import Results

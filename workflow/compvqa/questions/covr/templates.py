@@ -10,10 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import yaml
 from pydantic import Field, ValidationError
 
 from compvqa.errors import InputError
+from compvqa.files import read_yaml
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.programs.operators import Row, to_json
 from compvqa.programs.text import clause, describe, noun_phrase, predicate
@@ -98,9 +98,7 @@ def load(folder: Path) -> list[Template]:
 
 def _read(path: Path) -> Template:
     try:
-        template = Template.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.") from None
+        template = Template.model_validate(read_yaml(path))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"

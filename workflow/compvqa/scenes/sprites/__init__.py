@@ -17,6 +17,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from compvqa import tables
+from compvqa.files import write_json
 from compvqa.progress import track
 from compvqa.scenes.sprites import annotate
 from compvqa.scenes.sprites.draw import render
@@ -114,8 +115,8 @@ def _drawn(todo: list, settings: SpritesSettings, seed: int, images: Path) -> It
 
 def _write(out: Path, gqa: dict[str, dict], imsitu: dict[str, dict]) -> None:
     for split, name in (("train", "train"), ("val", "dev")):
-        annotate.write_json(out / f"{split}_sceneGraphs.json", gqa[split])
-        annotate.write_json(out / "imsitu" / f"{name}.json", imsitu[split])
-    annotate.write_json(out / "imsitu" / "imsitu_space.json", annotate.imsitu_space(), indent=1)
+        write_json(out / f"{split}_sceneGraphs.json", gqa[split], indent=None)
+        write_json(out / "imsitu" / f"{name}.json", imsitu[split], indent=None)
+    write_json(out / "imsitu" / "imsitu_space.json", annotate.imsitu_space())
     annotate.write_text(out / "imsitu" / "generation_templates.tab", annotate.generation_templates())
-    annotate.write_json(out / "lexicon.json", lexicon({verb: () for verb in VERBS}), indent=1)
+    write_json(out / "lexicon.json", lexicon({verb: () for verb in VERBS}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -153,12 +152,6 @@ class Tables:
     def write(self, folder: Path) -> None:
         for schema in (SCENES, OBJECTS, ATTRIBUTES, RELATIONS, MODIFIERS):
             tables.write(folder / f"{schema.name}.parquet", schema, self.rows[schema.name])
-
-
-def write_json(path: Path, content: dict, indent: int | None = None) -> None:
-    """Write ``content`` as JSON."""
-    with tables.replacing(path) as temporary:
-        temporary.write_text(json.dumps(content, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
 
 
 def write_text(path: Path, text: str) -> None:

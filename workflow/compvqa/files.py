@@ -1,0 +1,53 @@
+"""Small files that users give or stages keep: text, JSON and YAML, read with errors that say what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import yaml
+
+from compvqa import tables
+from compvqa.errors import InputError
+
+CORRECT = "correct the path"
+
+
+def read_text(path: Path | str, remedy: str = CORRECT) -> str:
+    """The text of a file in UTF-8; where it cannot be opened the :class:`InputError` ends with ``remedy``."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened ({error.strerror}): {remedy}.") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it to UTF-8.") from None
+
+
+def read_json(path: Path | str, remedy: str = CORRECT) -> dict:
+    """The object in a JSON file; anything else is an :class:`InputError`."""
+    try:
+        data = json.loads(read_text(path, remedy))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path} is not valid JSON (line {error.lineno}: {error.msg}): correct it.") from None
+    return _mapping(path, data)
+
+
+def read_yaml(path: Path | str, remedy: str = CORRECT) -> dict:
+    """The mapping in a YAML file; anything else is an :class:`InputError`."""
+    try:
+        data = yaml.safe_load(read_text(path, remedy))
+    except yaml.YAMLError as error:
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}.") from None
+    return _mapping(path, data)
+
+
+def _mapping(path: Path | str, data: object) -> dict:
+    if not isinstance(data, dict):
+        raise InputError(f"{path} holds no mapping of keys to values at its top level: correct it.")
+    return data
+
+
+def write_json(path: Path, data: dict, indent: int | None = 1) -> None:
+    """Write ``data`` as JSON, in its order, atomically."""
+    with tables.replacing(path) as temporary:
+        temporary.write_text(json.dumps(data, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
