@@ -59,7 +59,7 @@ class CandidateSettings(StoreSettings):
     partition: int = Field(
         8_000_000,
         ge=1,
-        description="Subgraphs with a masked node that are searched at once; smaller needs less memory, and more time",
+        description="Masked nodes of seeds' subgraphs that are searched at once; fewer need less memory, and more time",
     )
 
 

@@ -41,9 +41,9 @@ from subgraphs_file p join shape h using (shape) group by p.subgraph_key
 """
 POSTING = """
 create table posting as
-select key, scene, any_value(salt) as salt, count(*)::int as n, bool_or(usable) as usable
+select key, scene, count(*)::int as n, bool_or(usable) as usable
 from (
-    select o.subgraph_key as key, s.scene, any_value(s.salt) as salt, bool_or(o.seed) as usable
+    select o.subgraph_key as key, s.scene, bool_or(o.seed) as usable
     from occurrences_file o join scene s using (scene_id) group by o.subgraph_key, s.scene, o.root_id)
 group by key, scene
 """
@@ -56,7 +56,7 @@ START = """
 create table start as
 select p.key, s.split_id, p.scene, p.n, (p.key % getvariable('shards'))::int as shard,
     text_key(p.key || ' ' || s.scene_id) as salt, p.draw
-from (select *, mix(xor(key, salt)) as draw from posting where usable) p
+from (select p.*, mix(xor(p.key, s.salt)) as draw from posting p join scene s using (scene) where p.usable) p
 semi join (select key from pattern where len(names) > 1) using (key) join scene s using (scene)
 qualify row_number() over (partition by p.key, s.split_id order by p.draw, p.scene)
     <= getvariable('seeds_per_subgraph')
@@ -74,6 +74,9 @@ create table asked as
 select key, split_id, least(999999, getvariable('considered'), getvariable('per_key') * (2 + count(*)) // 2) as most
 from seed group by key, split_id
 """
+ASKED_PATTERN = (
+    "create table asked_pattern as select *, 0::smallint as reading from pattern semi join asked using (key)"
+)
 # Of each name, by number: which names exclude it, and which it may be read as (itself, and what overlaps with it).
 MATCH = """
 create table match as
@@ -102,7 +105,7 @@ select key, 0::smallint as reading, shape, names, whole from pattern union all f
 )
 # The first and the last noun of each.
 ENDS = """
-create table ends as
+create view ends as
 select r.key, r.reading, r.shape, a.id as root, z.id as leaf
 from read r join shape h on h.id = r.shape join word a on a.key = r.names[1] join word z on z.key = r.names[h.leaf]
 """
@@ -110,14 +113,30 @@ ROOTED = "create table rooted as select p.scene, e.* from posting p join ends e 
 # Scenes by subgraph, few enough for each: more can't be under the cap of any mask.
 REACHABLE = """
 create table reachable as
-select *, row_number() over (partition by key, split_id order by draw, scene) as place
+select key, scene, n, place
 from (
-    select p.key, p.scene, s.split_id, p.salt, p.n, mix(xor(p.key, p.salt)) as draw
+    select p.*,
+        row_number() over (partition by p.key, s.split_id order by mix(xor(p.key, s.salt)), p.scene)::int as place
     from posting p join scene s using (scene))
-qualify place <= getvariable('group_size')
+where place <= getvariable('group_size')
+"""
+REACHED = """
+create view reached as
+select r.*, s.split_id, s.salt, mix(xor(r.key, s.salt)) as draw from reachable r join scene s using (scene)
 """
 FOUND = "create table found (seed int, key_id smallint, scene int, rank int, name int, name2 int)"
-BEFORE = ("drop table start", ASKED, *READ, ENDS, ROOTED, REACHABLE, "drop table posting", FOUND)
+BEFORE = (
+    "drop table start",
+    ASKED,
+    ASKED_PATTERN,
+    *READ,
+    ENDS,
+    ROOTED,
+    REACHABLE,
+    "drop table posting",
+    REACHED,
+    FOUND,
+)
 
 _OWN = """
 insert into found select s.seed, k.id, s.scene, 0, null, null from seed s join key k on k.key = '{key}' where {where}
@@ -127,7 +146,7 @@ insert into found
 select seed, id, scene, {first} + row_number() over (partition by seed order by draw, scene) as rank, null, null
 from (
     select s.seed, k.id, h.scene, mix(xor(s.salt, xor(k.salt, h.salt))) as draw
-    from seed s join reachable h on h.key = s.key and h.split_id = s.split_id and h.scene <> s.scene
+    from seed s join reached h on h.key = s.key and h.split_id = s.split_id and h.scene <> s.scene
     join key k on k.key = '{key}' where {where})
 qualify rank < getvariable('per_key')
 """
@@ -151,41 +170,51 @@ join objects_file y on y.scene_id = f.scene_id and y.object_id = f.object_id
 join word b on b.kind = 'noun' and b.name = y.name
 """
 
-# Subgraphs by all but one of their names, or two, in parts that share no mask; of them those with masks of which
-# there are several, which differ there.
+# Subgraphs by all but one of their names, or two, in parts that share no mask; of them those with masks that are asked
+# for and of which there are several, which differ there.
 _CUT = """
 create or replace table cut as
 select p.*, ((sum(n) over (order by shape, slots) - 1) // getvariable('partition'))::int as part
-from {places} p join (select shape, count(*) as n from read group by shape) using (shape)
+from {places} p join (select shape, count(*) as n from asked_pattern group by shape) using (shape)
 """
 _MASKED = """
 create or replace table masked as
+with these as (from cut where part = getvariable('part')), asked as ({masks_of_asked})
+from ({masks}) semi join asked using (mask)
+"""
+_MASKS = """
 select key, reading, id, name, mix(xor(salt, xor(whole, mix(xor(name, slot))))) as mask
 from (
     select key, reading, whole, id, salt, slots[1] as slot, names[slots[1]] as name
-    from read join (from cut where part = getvariable('part')) using (shape))
+    from {read} join these using (shape))
 """
-_SHARED = "create or replace table shared as select mask from masked group by mask having min(name) <> max(name)"
-_MEMBER = """
-create or replace table member as
-select m.key, m.reading, m.id, m.mask, w.id as name, null::int as name2, null::bigint as key2
-from masked m semi join shared using (mask) join word w on w.key = m.name
-"""
-_MASKED2 = """
-create or replace table masked as
+_MASKS2 = """
 select key, reading, id, name, name2,
     mix(xor(salt, xor(whole, xor(mix(xor(name, slot)), mix(xor(name2, slot2)))))) as mask
 from (
     select key, reading, whole, id, salt, slots[1] as slot, slots[2] as slot2, names[slots[1]] as name,
         names[slots[2]] as name2
-    from read join (from cut where part = getvariable('part')) using (shape))
+    from {read} join these using (shape))
 """
+_SHARED = "create or replace table shared as select mask from masked group by mask having min(name) <> max(name)"
 _SHARED2 = _SHARED + " and min(name2) <> max(name2)"
+_MEMBER = """
+create or replace table member as
+select m.key, m.reading, m.id, m.mask, w.id as name, null::int as name2, null::bigint as key2
+from masked m semi join shared using (mask) join word w on w.key = m.name
+"""
 _MEMBER2 = """
 create or replace table member as
 select m.key, m.reading, m.id, m.mask, w.id as name, v.id as name2, m.name2 as key2
 from masked m semi join shared using (mask) join word w on w.key = m.name join word v on v.key = m.name2
 """
+
+
+def _masked(masks: str) -> str:
+    """The masks of all readings, of those that subgraphs of seeds have."""
+    return _MASKED.format(masks=masks.format(read="read"), masks_of_asked=masks.format(read="asked_pattern"))
+
+
 # What is asked of each mask, of a split; ``without`` must be absent.
 _ASKED = """
 create or replace table asked_part as
@@ -209,7 +238,7 @@ _GROUP = """
 create or replace table group_part as
 select (row_number() over ())::int as other, m.mask, m.name, m.name2, m.key2, r.split_id, r.scene, r.salt,
     mix(xor(pair_of(m.name, coalesce(m.name2, 0)), r.salt)) as draw
-from member m join reachable r using (key)
+from member m join reached r using (key)
 semi join asked_part a on a.mask = m.mask and a.split_id = r.split_id
 qualify row_number() over (partition by m.mask, r.split_id order by r.draw, r.scene, m.key)
     <= getvariable('group_size')
@@ -299,14 +328,14 @@ join considered c using (item)
 
 # of masks of one node, and of two: how they are cut into parts, and the steps to a part's distractors
 NEGATIVES = (
-    (_CUT.format(places="place"), (_MASKED, _SHARED, _MEMBER, _ASKED, *_negatives(_ONE))),
-    (_CUT.format(places="places2"), (_MASKED2, _SHARED2, _MEMBER2, _ASKED2, *_negatives(_TWO))),
+    (_CUT.format(places="place"), (_masked(_MASKS), _SHARED, _MEMBER, _ASKED, *_negatives(_ONE))),
+    (_CUT.format(places="places2"), (_masked(_MASKS2), _SHARED2, _MEMBER2, _ASKED2, *_negatives(_TWO))),
 )
 PARTS = "select coalesce(max(part), 0) + 1 from cut"
 
 # The trees of what is asked, made when the search is done with its memory.
 TREE = (
-    *(f"drop table {name}" for name in ("read_otherwise", "pattern", "ends", "rooted", "reachable")),
+    *(f"drop table {name}" for name in ("read_otherwise", "pattern", "asked_pattern", "rooted", "reachable")),
     *(f"drop table {name}" for name in ("member", "asked_part", "group_part", "taken", "considered", "possible")),
     """
 create table tree as
