@@ -93,7 +93,7 @@ group by x
 # Each subgraph in each of its readings, the first as it stands.
 READ = (
     """
-create table read_otherwise as
+create view read_otherwise as
 select p.key, o.reading, o.read_shape as shape, list_select(p.names, o.slots) as names,
     xor(o.salt, list_bit_xor(salted(list_select(p.names, o.slots)))) as whole
 from pattern p join other_reading o on o.shape = p.shape
@@ -335,7 +335,7 @@ PARTS = "select coalesce(max(part), 0) + 1 from cut"
 
 # The trees of what is asked, made when the search is done with its memory.
 TREE = (
-    *(f"drop table {name}" for name in ("read_otherwise", "pattern", "asked_pattern", "rooted", "reachable")),
+    *(f"drop table {name}" for name in ("pattern", "asked_pattern", "rooted", "reachable")),
     *(f"drop table {name}" for name in ("member", "asked_part", "group_part", "taken", "considered", "possible")),
     """
 create table tree as
