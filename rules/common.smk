@@ -15,7 +15,7 @@ from compvqa.evaluation.analyses.distractors import NO_FILTERS
 from compvqa.filters.images import ScoringSettings
 from compvqa.provenance.digest import files_digest
 from compvqa.scenes.download import read_sources
-from compvqa.stages import stage_code
+from compvqa.stages import modules_of, stage_code
 
 SPLITS = Definitions(PROJECT / "config/splits")
 MODELS = Definitions(PROJECT / "config/models")
@@ -29,6 +29,14 @@ try:
         (PAPER, CONFIG.paper.show),
     ):
         definitions.digest(*names)
+    for stage, plugins in {
+        "ingest": {"reader": [source.reader for source in CONFIG.sources]},
+        "overlap": {"method": CONFIG.overlap.method},
+        "candidates": {"backend": CONFIG.candidates.backend},
+        "presence": {"method": CONFIG.presence.method, "models": []},
+        "baseline": {"model": list(CONFIG.models.baselines)},
+    }.items():
+        modules_of(stage, **plugins)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")

@@ -22,7 +22,7 @@ def project(root, tmp_path) -> Project:
 def told(output: str) -> str:
     """The one sentence that the user is told."""
     assert "Traceback" not in output
-    lines = [line for line in output.splitlines() if line.startswith("compvqa: ") or "config" in line]
+    lines = [line for line in output.splitlines() if line.startswith(("compvqa: ", "there is no ")) or "config" in line]
     assert lines, output
     return " ".join(lines)
 
@@ -37,6 +37,11 @@ def told(output: str) -> str:
         ({"splits": {"names": ["iid", "has-quant-all", "has-quant-al"]}}, "has no has-quant-al.yaml"),
         ({"models": {"splits": ["has-compar"]}}, "names has-compar, which is not in splits.names"),
         ({"word_filter": {"encoder": {"hints": True}}}, "hints needs word_labels.files"),
+        ({"presence": {"method": "guess"}}, "there is no method 'guess' for presence: name another"),
+        ({"overlap": {"method": "guess"}}, "there is no method 'guess' for overlap: name another"),
+        ({"candidates": {"backend": "oracle"}}, "there is no backend 'oracle' for candidates: name another"),
+        ({"models": {"baselines": ["guess"]}}, "there is no model 'guess' for baseline: name another"),
+        ({"sources": [{"name": "a", "reader": "guess", "files": {}}]}, "there is no reader 'guess' for ingest: name"),
         ({"sources": []}, "config key sources has the wrong value"),
     ],
 )

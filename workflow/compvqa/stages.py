@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from compvqa.provenance.digest import code_digest
+from compvqa.errors import InputError
+from compvqa.provenance.digest import code_digest, exists
 
 # A name in braces is a plugin that the run's config chooses.
 MODULES: dict[str, tuple[str, ...]] = {
@@ -62,12 +63,19 @@ MODULES: dict[str, tuple[str, ...]] = {
 
 
 def modules_of(stage: str, **plugins: str | list[str]) -> list[str]:
-    """The modules of ``stage``; each plugin is given by the name in braces, several as a list."""
+    """The modules of ``stage``; each plugin is given by the name in braces, several as a list.
+
+    A plugin that no module is called like is an :class:`InputError`.
+    """
     found = []
     for module in MODULES[stage]:
         before, brace, name = module.rstrip("}").partition("{")
         chosen = plugins[name] if brace else ""
-        found += [before + plugin for plugin in ([chosen] if isinstance(chosen, str) else chosen)]
+        for plugin in [chosen] if isinstance(chosen, str) else chosen:
+            if not exists(before + plugin):
+                path = f"{before}{plugin}".replace(".", "/")
+                raise InputError(f"there is no {name} {plugin!r} for {stage}: name another, or write {path}.py.")
+            found.append(before + plugin)
     return found
 
 

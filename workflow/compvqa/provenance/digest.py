@@ -45,12 +45,17 @@ def closure(*modules: str) -> set[str]:
         module = waiting.pop()
         if module in seen:
             continue
-        if _source(module) is None:
+        if not exists(module):
             raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
         seen.add(module)
         parents = (module.rsplit(".", n)[0] for n in range(1, module.count(".") + 1))
         waiting += [*_imports(module), *parents]
     return seen
+
+
+def exists(module: str) -> bool:
+    """Whether the package has a module of this name."""
+    return _source(module) is not None
 
 
 def _source(module: str) -> Path | None:
