@@ -191,6 +191,25 @@ def test_a_split_of_ours_that_the_paper_has_not_comes_after_the_papers(world, tm
     assert list(rows_of("table7", inputs, tmp_path))[-1] == "HAS-SHADE"
 
 
+def test_random_draws_of_one_split_share_a_row(world, tmp_path):
+    """Two splits of the title of Table 8's program split: means and deviations over both."""
+    made, sizes = [], {"program-1": 100, "program-2": 140}
+    for name, kept in sizes.items():
+        made.append(tmp_path / f"{name}.yaml")
+        made[-1].write_text(f"name: {name}\ntitle: Program Split\nsetup: zero-shot\n")
+        rows = [{"split_name": name, "part": "train", "question_id": f"train{n}"} for n in range(kept)]
+        rows.append({"split_name": name, "part": "test_comp", "question_id": "test0"})
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
+    inputs = world.inputs | {
+        "definitions": [*world.inputs["definitions"], *made],
+        "splits": [*world.inputs["splits"], *(tmp_path / f"{name}.parquet" for name in sizes)],
+    }
+    found = rows_of("table8", inputs, tmp_path)["Program Split"]
+    assert float(found["Filtered"]) == PARTS["train"] - 120
+    assert float(found["Filtered deviation"]) == pytest.approx((2 * 20**2) ** 0.5, abs=1e-4)
+    assert found["note"] == "not trained"
+
+
 def test_table_12_says_which_templates_have_no_questions(world, tmp_path):
     rows = rows_of("table12", world.inputs, tmp_path)
     assert rows["CHOOSEREL"]["note"] == "no questions"

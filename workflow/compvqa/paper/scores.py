@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,8 +46,8 @@ class Results:
         near = [name for name in trained if name.startswith(MODEL)]
         return Results(rows[rows["property"] == ""], model or next(iter([*near, *trained]), MODEL))
 
-    def score(self, column: str, split: str, part: str, template: str = "") -> Score | None:
-        """The accuracy of the paper's ``column`` on a part of a split; None where no run has it."""
+    def score(self, column: str, split: str | Sequence[str], part: str, template: str = "") -> Score | None:
+        """The accuracy of the paper's ``column`` on a part of a split, or of several; None where no run has it."""
         rows = self._of(column, split, part)
         return _score(rows[rows["template"] == template])
 
@@ -55,7 +56,7 @@ class Results:
         rows = self._of(column, IID, part)
         return {str(name): _score(of) for name, of in rows[rows["template"] != ""].groupby("template")}
 
-    def generalization(self, split: str, part: str) -> tuple[float | None, bool]:
+    def generalization(self, split: str | Sequence[str], part: str) -> tuple[float | None, bool]:
         """The generalization score of the compositional model (section 5), None where it is undefined, and
         whether the model is below VBText."""
         text, comp, size = (self.score(column, split, part) for column in ("VBText", "VB", "VBiid-size"))
@@ -63,10 +64,11 @@ class Results:
             return None, False
         return generalization_score(text.mean, comp.mean, size.mean), comp.mean < text.mean
 
-    def _of(self, column: str, split: str, part: str) -> pd.DataFrame:
+    def _of(self, column: str, split: str | Sequence[str], part: str) -> pd.DataFrame:
         if column not in BASELINES and column not in VARIANTS:
             return self.rows.head(0)
-        rows = self.rows[(self.rows["split"].map(plain) == plain(split)) & (self.rows["part"] == part)]
+        names = {plain(name) for name in ([split] if isinstance(split, str) else split)}
+        rows = self.rows[self.rows["split"].map(plain).isin(names) & (self.rows["part"] == part)]
         if column in BASELINES:
             return rows[rows["model"] == BASELINES[column]]
         return rows[(rows["model"] == self.model) & (rows["variant"] == VARIANTS[column])]

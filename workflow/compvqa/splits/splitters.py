@@ -1,6 +1,7 @@
 """Splits of the balanced data set: i.i.d., and compositional ones that hold a property out (COVR, section 4).
 
-A split is one file in ``config/splits``. Splitting only takes questions away: train keeps the images of
+A split is one file in ``config/splits``. What it holds out is named there, or drawn from the data
+(:mod:`compvqa.splits.drawn`). Splitting only takes questions away: train keeps the images of
 train, dev and test those of val. The parts of a compositional split are
 
 * ``train``: train questions without the property; in the few-shot setup also M that have it;
@@ -26,6 +27,7 @@ from compvqa.filters.lexicon import Lexicon
 from compvqa.progress import track
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
+from compvqa.splits.drawn import Drawn, draw
 from compvqa.splits.leaks import check_leaks
 from compvqa.splits.properties import AttributeGroups, Predicate, Question, predicate
 from compvqa.tables import Schema
@@ -54,12 +56,15 @@ class SplitDefinition(Settings):
         description="iid: nothing is held out; few-shot: train keeps M questions with the property; zero-shot: none"
     )
     property: str = Field("", description="what is held out: an expression of properties")
+    drawn: Drawn | None = Field(
+        None, discriminator="kind", description="what is held out, where it is drawn from the data: programs, or pairs"
+    )
     m: NonNegativeInt = Field(250, description="few-shot: M, the questions with the property that train keeps")
 
     @model_validator(mode="after")
     def _whole(self) -> SplitDefinition:
-        if (self.setup == "iid") != (not self.property):
-            raise ValueError("a split has a property exactly if its setup is few-shot or zero-shot")
+        if bool(self.property) + bool(self.drawn) != (self.setup != "iid"):
+            raise ValueError("a split has a property, or one drawn, exactly if its setup is few-shot or zero-shot")
         return self
 
     def few(self, settings: SplitSettings) -> int:
@@ -99,9 +104,13 @@ def split(
         parts = {part: ids[mask].tolist() for part, mask in of_part.items()}
         held_out, counts = None, {}
     else:
-        held_out = predicate(described.property)
+        if described.drawn:
+            held_out, drawn = draw(dataset, described.drawn, seed)
+        else:
+            held_out, drawn = predicate(described.property), {}
         held = _holds(dataset, held_out, words)
         parts, counts = _compositional(ids, of_part, held, described, settings, seed)
+        counts |= drawn
     check_leaks(dataset, described.name, parts, held_out, described.few(settings), words, scenes)
     rows = [
         {"split_name": described.name, "part": part, "question_id": question}

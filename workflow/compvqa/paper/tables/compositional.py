@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compvqa import tables
+from compvqa.evaluation.scores import over_seeds
 from compvqa.files import read_yaml
 from compvqa.paper.data import Inputs, frame, many, one, plain
 from compvqa.paper.reference import Reference
@@ -26,7 +27,8 @@ class Split:
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
-    """A row a split of ``options.setup``: the paper's in its order, then ours that the paper has not.
+    """A row a split of ``options.setup``: the paper's in its order, then ours that the paper has not; splits of one
+    title, random draws, in one row.
 
     Reads the scores, the splits' tables and definitions, and the dataset. A split that no model was trained
     on shows its size; one that is not defined here shows the paper's numbers alone.
@@ -34,15 +36,18 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     results = Results.load(one(inputs, "scores"), reference.options.get("model"))
     whole = len(frame(one(inputs, "dataset"), ["question_id"], "train"))
     splits = read_splits(many(inputs, "definitions"), many(inputs, "splits"), reference.options["setup"])
-    ours = {plain(split.title): split for split in splits}
-    labels = [*reference.rows, *(s.title for s in splits if reference.label(s.title) not in reference.rows)]
-    rows = tuple(_row(label, ours.get(plain(label)), whole, results, reference) for label in labels)
+    ours: dict[str, list[Split]] = {}
+    for split in splits:
+        ours.setdefault(plain(split.title), []).append(split)
+    others = {s.title: None for s in splits if reference.label(s.title) not in reference.rows}
+    labels = [*reference.rows, *others]
+    rows = tuple(_row(label, ours.get(plain(label), []), whole, results, reference) for label in labels)
     notes = [
         "Accuracy in percent on the test questions with the tested property; ours: mean ± deviation.",
         "Filtered: training questions left out. Gen. Score: the part of the gap between VBText and "
         "VBiid-size that the model closes, at least 0; red: the model is below VBText.",
     ]
-    notes += [f"{split.title} is empty: {why}." for split in splits if (why := _empty(split))]
+    notes += [f"{_called(split, ours)} is empty: {why}." for split in splits if (why := _empty(split))]
     columns = tuple("VB_M" if column == "VB250" else column for column in reference.columns)
     if "VB_M" in columns:
         notes.append("VB_M saw M training questions with the property: 250 in the paper, the split's M here.")
@@ -74,25 +79,33 @@ def _empty(split: Split) -> str:
     return "" if split.sizes.get("train") else "no training question is left"
 
 
-def _row(label: str, split: Split | None, whole: int, results: Results, reference: Reference) -> Row:
-    """The row of one split, ours beside the paper's."""
+def _called(split: Split, ours: Mapping[str, Sequence[Split]]) -> str:
+    """The split's title, or its name where others share the title."""
+    return split.title if len(ours[plain(split.title)]) == 1 else split.name
+
+
+def _row(label: str, splits: Sequence[Split], whole: int, results: Results, reference: Reference) -> Row:
+    """The row of the splits of one title, ours beside the paper's."""
     papers = [reference.value(label, column) for column in reference.columns]
-    if split is None:
-        cells = [Cell(paper=paper, form=form) for paper, form in zip(papers, _forms(reference), strict=True)]
+    forms = _forms(reference)
+    if not splits:
+        cells = [Cell(paper=paper, form=form) for paper, form in zip(papers, forms, strict=True)]
         return Row(label, tuple(cells), note="not made", note_from=0)
+    names = [split.name for split in splits]
     cells = []
-    for column, paper, form in zip(reference.columns, papers, _forms(reference), strict=True):
+    for column, paper, form in zip(reference.columns, papers, forms, strict=True):
         if form == "count":
-            kept = split.sizes.get("train")
-            cells.append(Cell(None if kept is None else whole - kept, paper=paper, form=form))
+            filtered = [whole - split.sizes["train"] for split in splits if "train" in split.sizes]
+            mean, deviation = over_seeds(filtered) if filtered else (None, None)
+            cells.append(Cell(mean, deviation, paper, form))
         elif form == "score":
-            value, low = results.generalization(split.name, PART)
+            value, low = results.generalization(names, PART)
             cells.append(Cell(value, paper=paper, form=form, low=low))
         else:
-            found = results.score(_who(column), split.name, PART)
+            found = results.score(_who(column), names, PART)
             cells.append(Cell(found and found.mean, found and found.deviation, paper, form))
     untrained = all(cell.value is None for cell in cells[1:])
-    note = ("empty" if _empty(split) else "not trained") if untrained else ""
+    note = ("empty" if all(map(_empty, splits)) else "not trained") if untrained else ""
     return Row(label, tuple(cells), note=note, note_from=1)
 
 

@@ -1,0 +1,125 @@
+"""Properties that are drawn from the data set: program structures, and pairs of names (COVR, section 4.2).
+
+A drawn property is a predicate like any other, so parts, leak guard and scores work as for named ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow.parquet as pq
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from compvqa.programs.operators import anonymize
+from compvqa.progress import track
+from compvqa.seeds import by_rank
+from compvqa.settings import Settings
+from compvqa.splits.properties import Predicate, Question
+
+BATCH = 16_384
+TRAIN = "train"
+NamePair = tuple[str, str]  # by alphabet
+
+
+class DrawnPrograms(Settings):
+    """The program split: a share of all programs, their names anonymised, is never seen in train."""
+
+    kind: Literal["programs"]
+    share: float = Field(0.2, gt=0, lt=1, description="held-out share of all anonymised programs")
+    draw: NonNegativeInt = Field(1, description="number of the random draw")
+
+
+class DrawnPairs(Settings):
+    """The lexical split: pairs of nouns, attributes or relations that are never together in one program of train."""
+
+    kind: Literal["pairs"]
+    pairs: PositiveInt = Field(65, description="held-out pairs of names")
+    least_alone: NonNegativeInt = Field(50, description="train questions that each name must have without the other")
+    least_together: PositiveInt = Field(15, description="questions of dev and test that a pair must have")
+    draw: NonNegativeInt = Field(1, description="number of the random draw")
+
+
+Drawn = DrawnPrograms | DrawnPairs
+
+
+def draw(dataset: Path, drawn: Drawn, seed: int) -> tuple[Predicate, dict[str, int]]:
+    """Whether a question has what is drawn, and counts of what there was to draw from; for pairs each one's questions
+    of dev and test too."""
+    salt = f"{drawn.kind} {drawn.draw}"
+    if isinstance(drawn, DrawnPrograms):
+        known = sorted({anonymize(question.program) for _, question in _questions(dataset)})
+        chosen = set(by_rank(seed, salt, known)[: round(drawn.share * len(known))])
+        counts = {"programs": len(known), "programs held out": len(chosen)}
+        return lambda question: anonymize(question.program) in chosen, counts
+    names = _Names.read(dataset)
+    pairs = names.choose(by_rank(seed, salt, names.candidates(drawn)), drawn)
+    counts = {"pairs held out": len(pairs)} | {f"held out: {x} + {y}": names.together[x, y] for x, y in pairs}
+    if len(pairs) < drawn.pairs:
+        counts[f"fewer pairs than {drawn.pairs} can be held out"] = len(pairs)
+    partners: dict[str, set[str]] = defaultdict(set)
+    for x, y in pairs:
+        partners[x].add(y)
+    return lambda question: _has_pair(question.names(), partners), counts
+
+
+def _has_pair(names: set[str], partners: dict[str, set[str]]) -> bool:
+    return any(partners[name] & names for name in names & partners.keys())
+
+
+def _questions(dataset: Path) -> Iterator[tuple[str, Question]]:
+    """Each question of the data set with its part."""
+    columns = ["part", "template", "answer", "program", "tree"]
+    with pq.ParquetFile(dataset) as file:
+        total = -(-file.metadata.num_rows // BATCH)
+        for batch in track(file.iter_batches(BATCH, columns=columns), "reading programs", total, "batch"):
+            for part, *rest in zip(*(batch[column].to_pylist() for column in columns), strict=True):
+                yield part, Question(*rest)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Where names occur: for each, the numbers of its train questions, ascending; for pairs, how many questions of dev
+    and test have both."""
+
+    train: dict[str, np.ndarray]
+    together: Counter[NamePair]
+
+    @staticmethod
+    def read(dataset: Path) -> _Names:
+        train: dict[str, list[int]] = defaultdict(list)
+        together: Counter[NamePair] = Counter()
+        for number, (part, question) in enumerate(_questions(dataset)):
+            names = sorted(question.names())
+            if part == TRAIN:
+                for name in names:
+                    train[name].append(number)
+            else:
+                together.update(combinations(names, 2))
+        return _Names({name: np.array(numbers) for name, numbers in train.items()}, together)
+
+    def candidates(self, drawn: DrawnPairs) -> list[NamePair]:
+        """The pairs that dev and test have often enough, of names that train knows."""
+        known = self.train.keys()
+        enough = (pair for pair, count in self.together.items() if count >= drawn.least_together)
+        return sorted(pair for pair in enough if known >= set(pair))
+
+    def choose(self, ordered: list[NamePair], drawn: DrawnPairs) -> list[NamePair]:
+        """The first pairs without which train still has each of their names often enough."""
+        removed = np.zeros(1 + max((numbers[-1] for numbers in self.train.values()), default=-1), dtype=bool)
+        chosen: list[NamePair] = []
+        for x, y in ordered:
+            if len(chosen) == drawn.pairs:
+                break
+            without = removed.copy()
+            without[np.intersect1d(self.train[x], self.train[y])] = True
+            names = {x, y}.union(*chosen)
+            if all((~without[self.train[name]]).sum() >= drawn.least_alone for name in names):
+                removed = without
+                chosen.append((x, y))
+        return sorted(chosen)
