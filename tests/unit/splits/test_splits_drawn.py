@@ -96,7 +96,7 @@ def test_held_out_pairs_are_apart_in_train_and_their_names_are_common(
     names = {part: [{noun, *attributes} for noun, attributes in rows] for part, rows in parts.items()}
     for x, y in pairs:
         assert not any({x, y} <= both for both in names.get("train", []))
-        assert all(sum(name in both for both in names["train"]) >= least_alone for name in (x, y))
+        assert all(sum(name in both for both in names.get("train", [])) >= least_alone for name in (x, y))
         together = sum({x, y} <= {noun, *attributes} for part, noun, attributes in questions if part != "train")
         assert together == counts[f"held out: {x} + {y}"] >= least_together
     for part in COMP_PARTS:
