@@ -32,3 +32,9 @@ DROPPED = Schema(
     pa.schema([("template", pa.string()), ("reason", pa.string()), ("n", pa.int64())]),
     key=("template", "reason"),
 )
+# What people made of questions' texts (COVR, section 3.4); not every question has one.
+PARAPHRASES = Schema(
+    "paraphrases",
+    pa.schema([("question_id", pa.string()), ("text", pa.string())]),
+    key=("question_id",),
+)
