@@ -15,6 +15,7 @@ from pydantic import Field, PositiveInt
 
 from compvqa import query, tables
 from compvqa.evaluation.answers import Run, judge, open_predictions
+from compvqa.evaluation.properties import properties_of
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 from compvqa.tables import Schema
@@ -81,14 +82,14 @@ def score(
 ) -> dict[str, int]:
     """Write the tables of scores and of generalization scores of the runs in the files ``predictions``.
 
-    Scores are of each run by part and text, over all templates and by template. Of generalization there is a
-    row for each model with runs of the variants text, comp and size: accuracies are means over seeds, and the
+    Scores are of each run by part and text: over all questions, by template and by property. Of generalization there
+    is a row for each model with runs of the variants text, comp and size: accuracies are means over seeds, and the
     interval resamples the questions, the same ones for all three.
     """
     settings = settings or ScoreSettings()
     with query.connect(scores.parent) as db:
         skipped = judge(db, open_predictions(predictions), dataset, splits, paraphrases)
-        rows = score_rows(db, settings, seed)
+        rows = score_rows(db, dataset, settings, seed)
         compared = generalization_rows(db, settings, seed)
         asked = db.sql("select count(*) from judged").fetchall()[0][0]
     tables.write(scores, SCORES, rows)
@@ -97,12 +98,17 @@ def score(
     return {"in": asked, "out": len(rows), "generalization scores": len(compared), **dropped}
 
 
-def score_rows(db: duckdb.DuckDBPyConnection, settings: ScoreSettings, seed: int) -> list[dict]:
-    """The rows of the scores of what is ``judged`` in ``db``."""
+def score_rows(db: duckdb.DuckDBPyConnection, dataset: Path, settings: ScoreSettings, seed: int) -> list[dict]:
+    """The rows of the scores of what is ``judged`` in ``db``; ``dataset`` tells the questions' properties."""
+    asked = db.sql("select distinct question_id from judged").to_arrow_table()["question_id"].combine_chunks()
+    db.register("properties", properties_of(dataset, asked))
     found = db.sql(
         """select run, split, part, text, coalesce(template, '') as template, '' as property,
             count(*) as n, sum(correct) as correct
-        from judged group by grouping sets ((run, split, part, text), (run, split, part, text, template))"""
+        from judged group by grouping sets ((run, split, part, text), (run, split, part, text, template))
+        union all
+        select run, split, part, text, '', property, count(*), sum(correct)
+        from judged join properties using (question_id) group by all"""
     ).fetchall()
     return [_score_row(row, settings, seed) for row in found]
 
