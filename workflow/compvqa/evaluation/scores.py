@@ -88,7 +88,8 @@ def score(
     """
     settings = settings or ScoreSettings()
     with query.connect(scores.parent) as db:
-        skipped = judge(db, open_predictions(predictions), dataset, splits, paraphrases)
+        parts = pa.concat_tables(tables.read(path) for path in splits)
+        skipped = judge(db, open_predictions(predictions), dataset, parts, paraphrases)
         rows = score_rows(db, dataset, settings, seed)
         compared = generalization_rows(db, settings, seed)
         asked = db.sql("select count(*) from judged").fetchall()[0][0]
