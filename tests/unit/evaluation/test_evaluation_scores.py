@@ -16,7 +16,7 @@ from compvqa.evaluation.scores import (
     GENERALIZATION,
     SCORES,
     ScoreSettings,
-    bootstrap,
+    accuracy_interval,
     generalization_score,
     over_seeds,
     score,
@@ -257,15 +257,20 @@ def test_mean_and_deviation_over_seeds():
     assert over_seeds([0.4, 0.6]) == (pytest.approx(0.5), pytest.approx(0.2 / 2**0.5))
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=200), st.integers(0, 9))
-def test_intervals_hold_the_mean_and_are_keyed(correct, key):
-    low, high = bootstrap(correct, ScoreSettings(resamples=500), 0, "run", key)
-    assert 0 <= low <= np.mean(correct) <= high <= 1
-    assert (low, high) == bootstrap(correct[::-1], ScoreSettings(resamples=500), 0, "run", key)
+@given(st.integers(1, 200), st.floats(0, 1), st.integers(0, 9))
+def test_intervals_hold_the_accuracy(n, share, seed):
+    correct = round(share * n)
+    low, high = accuracy_interval(correct, n, ScoreSettings(resamples=500), seed)
+    assert 0 <= low <= correct / n <= high <= 1
 
 
 def test_intervals_are_as_wide_as_theory_says():
-    correct = np.arange(1000) < 700
-    low, high = bootstrap(correct, ScoreSettings(resamples=20_000), 0)
+    low, high = accuracy_interval(700, 1000, ScoreSettings(resamples=20_000), 0)
     half = 1.96 * (0.7 * 0.3 / 1000) ** 0.5
     assert (low, high) == (pytest.approx(0.7 - half, abs=0.002), pytest.approx(0.7 + half, abs=0.002))
+
+
+def test_an_interval_is_what_drawing_questions_one_by_one_gives():
+    drawn = np.random.default_rng(0).choice([1.0] * 30 + [0.0] * 10, size=(20_000, 40)).mean(axis=1)
+    expected = np.quantile(drawn, (0.025, 0.975))
+    assert accuracy_interval(30, 40, ScoreSettings(resamples=20_000), 0) == pytest.approx(tuple(expected), abs=0.026)
