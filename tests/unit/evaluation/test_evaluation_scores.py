@@ -1,72 +1,34 @@
 """Accuracy and generalization scores, on the paper's numbers and on small made-up runs."""
 
 import re
+from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.balance import DATASET
 from compvqa.errors import InputError
+from compvqa.evaluation.answers import Run
 from compvqa.evaluation.scores import (
     GENERALIZATION,
-    SCORES,
-    Run,
     ScoreSettings,
-    bootstrap,
+    accuracy_interval,
     generalization_score,
-    generalize,
     over_seeds,
-    score,
 )
-from compvqa.models.baseline import PREDICTIONS
-from compvqa.splits.splitters import SPLITS
-
-ANSWERS = {"q0": "true", "q1": "false", "q2": "2", "q3": "red", "q4": "true", "q5": "blue"}
-TEMPLATES = {"q0": "VERIFYATTR", "q1": "VERIFYATTR", "q2": "COUNT", "q3": "QUERYATTR", "q4": "VERIFYATTR"}
-PARTS = {"iid": {"train": ["q5"], "dev": ["q0", "q1"], "test": ["q2", "q3", "q4"]}}
-PARTS["some"] = {"train": ["q5"], "dev_comp": ["q0"], "test_comp": ["q2", "q4"]}
+from fixtures.scored import ANSWERS, PARTS, PROPERTIES, TEMPLATES, Scored
 
 
 @pytest.fixture
-def world(tmp_path):
-    """A data set with two splits, and a function that writes a run's predictions."""
-
-    class World:
-        dataset = tmp_path / "dataset.parquet"
-        splits = (tmp_path / "iid.parquet", tmp_path / "some.parquet")
-        out = tmp_path / "out.parquet"
-        predictions = []
-
-        def predict(self, run, answers):
-            path = tmp_path / f"{run}.parquet"
-            rows = [{"run": run, "question_id": q, "answer": a, "p": 1.0} for q, a in answers.items()]
-            tables.write(path, PREDICTIONS, rows)
-            self.predictions = [*self.predictions, path]
-
-        def scores(self):
-            score(self.predictions, self.dataset, self.splits, self.out)
-            return tables.read(self.out, SCORES).to_pylist()
-
-    rows = []
-    for question_id, answer in ANSWERS.items():
-        row = dict.fromkeys(("testbed", "split", "text", "annotator_text", "start_scene", "tree", "program"), "")
-        row |= dict.fromkeys(("seed", "subgraph_key", "size", "depth"), 0) | {"scene_ids": [], "part": ""}
-        template = TEMPLATES.get(question_id, "QUERYATTR")
-        rows.append(row | {"question_id": question_id, "answer": answer, "template": template})
-    tables.write(World.dataset, DATASET, rows)
-    for path, (name, parts) in zip(World.splits, PARTS.items(), strict=True):
-        named = [{"split_name": name, "part": part, "question_id": q} for part, ids in parts.items() for q in ids]
-        tables.write(path, SPLITS, named)
-    return World()
+def world(tmp_path) -> Scored:
+    return Scored(tmp_path)
 
 
 def test_accuracy_by_part_and_template(world):
     world.predict("vb.iid.iid.1", ANSWERS | {"q1": "true", "q3": "pink"})
-    rows = {(r["split"], r["part"], r["template"]): (r["n"], r["accuracy"]) for r in world.scores()}
-    assert rows == {
+    assert world.accuracies("template") == {
         ("iid", "dev", ""): (2, 0.5),
         ("iid", "dev", "VERIFYATTR"): (2, 0.5),
         ("iid", "test", ""): (3, 2 / 3),
@@ -81,6 +43,54 @@ def test_accuracy_by_part_and_template(world):
     }
 
 
+def test_accuracy_by_property(world):
+    world.predict("vb.iid.iid.1", ANSWERS | {"q1": "true", "q3": "pink"})
+    assert world.accuracies("property") == {
+        ("iid", "dev", ""): (2, 0.5),
+        ("iid", "dev", "HAS-ATTR"): (2, 0.5),
+        ("iid", "test", ""): (3, 2 / 3),
+        ("iid", "test", "ANS-ATTR"): (1, 0),
+        ("iid", "test", "ANS-NUM"): (1, 1),
+        ("iid", "test", "HAS-ATTR"): (1, 1),
+        ("iid", "test", "HAS-COUNT"): (1, 1),
+        ("some", "dev_comp", ""): (1, 1),
+        ("some", "dev_comp", "HAS-ATTR"): (1, 1),
+        ("some", "test_comp", ""): (2, 1),
+        ("some", "test_comp", "ANS-NUM"): (1, 1),
+        ("some", "test_comp", "HAS-ATTR"): (1, 1),
+        ("some", "test_comp", "HAS-COUNT"): (1, 1),
+    }
+
+
+RIGHT = st.lists(st.tuples(*[st.booleans()] * len(TEMPLATES)), min_size=1, max_size=3)
+
+
+@given(RIGHT, RIGHT)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_scores_are_what_a_loop_over_questions_counts(world, trained_on_all, trained_on_some):
+    """Whatever the runs answer right: n and accuracy of each part, template and property."""
+    world.predictions, right = [], {}
+    runs = [(f"vb.iid.iid.{seed}", tuple(TEMPLATES), said) for seed, said in enumerate(trained_on_all)]
+    runs += [(f"vb.some.comp.{seed}", ("q0", "q2", "q4"), said) for seed, said in enumerate(trained_on_some)]
+    for run, asked, said in runs:
+        right[run] = {q: good for q, good in zip(TEMPLATES, said, strict=True) if q in asked}
+        world.predict(run, {q: ANSWERS[q] if good else "no answer" for q, good in right[run].items()})
+    expected = defaultdict(list)
+    for run, answers in right.items():
+        for split in ("iid", "some") if ".iid." in run else ("some",):
+            for part, asked in PARTS[split].items():
+                for q in set(asked) & set(answers):
+                    expected[run, split, part, "", ""].append(answers[q])
+                    expected[run, split, part, TEMPLATES[q], ""].append(answers[q])
+                    for name in PROPERTIES[TEMPLATES[q]]:
+                        expected[run, split, part, "", name].append(answers[q])
+    found = {tuple(r[c] for c in ("run", "split", "part", "template", "property")): r for r in world.scores()}
+    assert {key: (row["n"], row["accuracy"]) for key, row in found.items()} == {
+        key: (len(answers), pytest.approx(np.mean(answers))) for key, answers in expected.items()
+    }
+    assert all(row["low"] <= row["accuracy"] <= row["high"] for row in found.values())
+
+
 def test_a_run_trained_on_a_split_is_scored_on_that_split_alone(world):
     world.predict("vb.some.comp.7", ANSWERS)
     rows = world.scores()
@@ -92,14 +102,44 @@ def test_a_part_without_predictions_is_left_out(world):
     world.predict("vb.iid.iid.1", {"q0": "true", "q1": "true"})
     rows = world.scores()
     assert {(row["split"], row["part"]) for row in rows} == {("iid", "dev"), ("some", "dev_comp")}
-    counts = score(world.predictions, world.dataset, world.splits, world.out)
-    assert counts["dropped: run has no prediction of the part"] == 2
+    assert world.score()["dropped: run has no prediction of the part"] == 2
 
 
 def test_a_part_with_some_predictions_is_refused(world):
     world.predict("vb.iid.iid.1", {"q0": "true", "q1": "true", "q2": "2"})
-    with pytest.raises(InputError, match="answers only 1 of the 3 questions in part test of split iid"):
+    with pytest.raises(InputError, match="answers only 1 of the 3 generated questions in part test of split iid"):
         world.scores()
+
+
+def test_paraphrases_are_scored_beside_generated_texts_over_the_questions_that_have_one(world):
+    world.paraphrase("q0", "q3", "q4")
+    world.predict("vb.iid.iid.1", ANSWERS, {"q0": "true", "q3": "pink", "q4": "true"})
+    rows = [row for row in world.scores() if not row["template"] and not row["property"]]
+    assert {(r["split"], r["part"], r["text"]): (r["n"], r["accuracy"]) for r in rows} == {
+        ("iid", "dev", "generated"): (2, 1),
+        ("iid", "dev", "paraphrased"): (1, 1),
+        ("iid", "test", "generated"): (3, 1),
+        ("iid", "test", "paraphrased"): (2, 0.5),
+        ("some", "dev_comp", "generated"): (1, 1),
+        ("some", "dev_comp", "paraphrased"): (1, 1),
+        ("some", "test_comp", "generated"): (2, 1),
+        ("some", "test_comp", "paraphrased"): (1, 1),
+    }
+
+
+def test_some_paraphrases_of_a_part_are_refused_and_none_are_counted(world):
+    world.paraphrase("q3", "q4")
+    world.predict("vb.iid.iid.1", ANSWERS)
+    assert world.score()["dropped: run has no prediction of the part"] == 2
+    world.predict("vb.iid.iid.2", ANSWERS, {"q3": "red"})
+    with pytest.raises(InputError, match="answers only 1 of the 2 paraphrased questions in part test of split iid"):
+        world.score()
+
+
+@pytest.mark.parametrize("answer", ["Red", " red", "RED "])
+def test_case_and_blanks_do_not_matter(world, answer):
+    world.predict("vb.iid.iid.1", ANSWERS | {"q3": answer})
+    assert {row["accuracy"] for row in world.scores()} == {1}
 
 
 def test_two_answers_of_a_run_to_a_question_are_refused(world):
@@ -121,13 +161,13 @@ def test_the_generalization_score_of_runs(world):
     world.predict("vb.some.comp.1", {"q0": "true"} | good)
     world.predict("vb.some.comp.2", {"q0": "true"} | bad)
     world.predict("vb.some.size.1", {"q0": "true"} | good)
-    generalize(world.predictions, world.dataset, world.splits, world.out)
-    rows = {row["part"]: row for row in tables.read(world.out, GENERALIZATION).to_pylist()}
+    world.score()
+    rows = {row["part"]: row for row in tables.read(world.generalization, GENERALIZATION).to_pylist()}
     test, dev = rows["test_comp"], rows["dev_comp"]
-    assert (test["text"], test["comp"], test["size"], test["score"]) == (0, 0.5, 1, 0.5)
+    assert (test["text_only"], test["comp"], test["size"], test["score"]) == (0, 0.5, 1, 0.5)
     assert (test["n"], test["seeds"]) == (2, 2)
     assert test["low"] <= 0.5 <= test["high"]
-    assert dev["text"] == dev["size"] == 1 and dev["score"] is None and dev["low"] is None
+    assert dev["text_only"] == dev["size"] == 1 and dev["score"] is None and dev["low"] is None
 
 
 def test_the_papers_generalization_scores(shared):
@@ -150,15 +190,20 @@ def test_mean_and_deviation_over_seeds():
     assert over_seeds([0.4, 0.6]) == (pytest.approx(0.5), pytest.approx(0.2 / 2**0.5))
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=200), st.integers(0, 9))
-def test_intervals_hold_the_mean_and_are_keyed(correct, key):
-    low, high = bootstrap(correct, ScoreSettings(resamples=500), 0, "run", key)
-    assert 0 <= low <= np.mean(correct) <= high <= 1
-    assert (low, high) == bootstrap(correct[::-1], ScoreSettings(resamples=500), 0, "run", key)
+@given(st.integers(1, 200), st.floats(0, 1), st.integers(0, 9))
+def test_intervals_hold_the_accuracy(n, share, seed):
+    correct = round(share * n)
+    low, high = accuracy_interval(correct, n, ScoreSettings(resamples=500), seed)
+    assert 0 <= low <= correct / n <= high <= 1
 
 
 def test_intervals_are_as_wide_as_theory_says():
-    correct = np.arange(1000) < 700
-    low, high = bootstrap(correct, ScoreSettings(resamples=20_000), 0)
+    low, high = accuracy_interval(700, 1000, ScoreSettings(resamples=20_000), 0)
     half = 1.96 * (0.7 * 0.3 / 1000) ** 0.5
     assert (low, high) == (pytest.approx(0.7 - half, abs=0.002), pytest.approx(0.7 + half, abs=0.002))
+
+
+def test_an_interval_is_what_drawing_questions_one_by_one_gives():
+    drawn = np.random.default_rng(0).choice([1.0] * 30 + [0.0] * 10, size=(20_000, 40)).mean(axis=1)
+    expected = np.quantile(drawn, (0.025, 0.975))
+    assert accuracy_interval(30, 40, ScoreSettings(resamples=20_000), 0) == pytest.approx(tuple(expected), abs=0.026)
