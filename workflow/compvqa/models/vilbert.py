@@ -73,6 +73,8 @@ class Backbone(nn.Module):
             config = _config(settings, vocab_size)
             self._build(config, settings.text_layers, settings.blocks, feature_dim, PLACE_SIZE, config.hidden_size)
             initialise(self, settings.initializer_range)
+            for part in (self.pooler.text, self.pooler.image):
+                nn.init.ones_(part.bias)  # else a ReLU is shut in three of four products, and these learn nothing
             return
         weights = Weights.read(settings.checkpoint)
         seeing = weights.sublayers("v_query")
