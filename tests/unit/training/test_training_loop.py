@@ -7,12 +7,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
+from transformers import LxmertConfig, LxmertModel, PreTrainedTokenizerFast
 
 from compvqa import tables
 from compvqa.features.store import ImageRegions, write
 from compvqa.files import read_json
-from compvqa.models import vilbert, visualbert
+from compvqa.models import lxmert, vilbert, visualbert
 from compvqa.models.baseline import PREDICTIONS
 from compvqa.scenes.tables import SCENES
 from compvqa.training.fit import OptimisationSettings
@@ -28,11 +28,8 @@ def folder(tmp_path_factory):
     folder, draw = tmp_path_factory.mktemp("loop"), np.random.default_rng(0)
     images = [ImageRegions(f"s:{n}", np.ones((2, 4)), (9.0, 9.0), draw.normal(size=(2, REGION))) for n in range(4)]
     write(folder / "regions.parquet", folder / "features.npy", images, REGION)
-    scenes = pa.table({"scene_id": [f"s:{n}" for n in range(4)], "image": [f"s:{n}" for n in range(4)]})
-    rest = [field for field in SCENES.fields if field.name not in scenes.column_names]
-    for field in rest:
-        scenes = scenes.append_column(field, pa.nulls(4, field.type))
-    pq.write_table(scenes, folder / "scenes.parquet")
+    scenes = [dict.fromkeys(SCENES.fields.names) | {"scene_id": f"s:{n}", "image": f"s:{n}"} for n in range(4)]
+    pq.write_table(pa.Table.from_pylist(scenes, schema=SCENES.fields), folder / "scenes.parquet")
     pq.write_table(pa.Table.from_pylist([question(n) for n in range(12)]), folder / "questions.parquet")
     words = Tokenizer(models.WordPiece({"[PAD]": 0, "[UNK]": 1, "is": 7, "it": 8, "red": 9}, unk_token="[UNK]"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -43,20 +40,38 @@ def folder(tmp_path_factory):
 def question(n):
     part = "dev" if n % 3 == 0 else "train"
     shown = [f"s:{n % 4}", f"s:{(n + 1) % 4}"]
-    return {"question_id": f"q{n:02}", "text": "is it red", "answer": "yes" if n % 2 else "no", "scene_ids": shown} | {
-        "part": part
-    }
+    answer = "yes" if n % 2 else "no"
+    return {"question_id": f"q{n:02}", "text": "is it red", "answer": answer, "scene_ids": shown, "part": part}
+
+
+def volta(plan, folder, tmp_path):
+    """A file of VOLTA's: what names it and its words, and the embeddings of these."""
+    state = made_state(plan)
+    torch.save(state, tmp_path / "released.bin")
+    named = {"checkpoint": str(tmp_path / "released.bin"), "words": str(folder)}
+    return named, state["bert.embeddings.word_embeddings.weight"]
+
+
+def transformers(plan, folder, tmp_path):
+    """A folder of LXMERT's weights and words: what names it, and the embeddings of the words."""
+    config = LxmertConfig(
+        vocab_size=10, hidden_size=16, num_attention_heads=2, intermediate_size=16, visual_feat_dim=REGION,
+        l_layers=1, r_layers=1, x_layers=1,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = LxmertModel(config)
+    model.save_pretrained(tmp_path / "released")
+    PreTrainedTokenizerFast.from_pretrained(folder).save_pretrained(tmp_path / "released")
+    return {"checkpoint": str(tmp_path / "released")}, model.embeddings.word_embeddings.weight
 
 
 @pytest.mark.parametrize(
-    ("module", "plan"), [(vilbert, VILBERT), (visualbert, VISUALBERT)], ids=["vilbert", "visualbert"]
+    ("module", "release", "plan"),
+    [(vilbert, volta, VILBERT), (visualbert, volta, VISUALBERT), (lxmert, transformers, None)],
 )
-def test_released_weights_and_their_words_are_trained_and_answer(module, plan, folder, tmp_path):
-    state, name = made_state(plan), module.__name__.rpartition(".")[2]
-    torch.save(state, tmp_path / "released.bin")
-    size = module.ModelSettings(
-        checkpoint=str(tmp_path / "released.bin"), words=str(folder), heads=2, image_layers=1, longest=8
-    )
+def test_released_weights_and_their_words_are_trained_and_answer(module, release, plan, folder, tmp_path):
+    named, expected = release(plan, folder, tmp_path)
+    size, name = module.ModelSettings(**named, heads=2, image_layers=1, longest=8), module.__name__.rpartition(".")[2]
     given = [folder / file for file in ("scenes.parquet", "regions.parquet", "features.npy")]
     settings = TrainingSettings(optimisation=RATE)
     asked = folder / "questions.parquet"
@@ -66,7 +81,7 @@ def test_released_weights_and_their_words_are_trained_and_answer(module, plan, f
     assert Tokenizer.from_str(described["tokenizer"]).encode("is it red").ids == [7, 8, 9]
     learnt = load_file(tmp_path / "run/model.safetensors")
     words = learnt[f"backbone.{module.Backbone.word_embedding}"]
-    assert torch.allclose(words, state["bert.embeddings.word_embeddings.weight"], atol=1e-6)
+    assert torch.allclose(words, expected, atol=1e-6)
     predict(tmp_path / "run", "a.b.c.1", asked, None, ["dev"], *given, tmp_path / "predictions.parquet")
     answered = tables.read(tmp_path / "predictions.parquet", PREDICTIONS)
     assert answered["question_id"].to_pylist() == ["q00", "q03", "q06", "q09"]
