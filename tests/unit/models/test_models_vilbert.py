@@ -41,3 +41,9 @@ def test_every_weight_has_a_part_in_what_is_pooled():
     pooled, _ = backbone(7 * ones, ones, torch.randn(2, 3, 7), torch.rand(2, 3, 5), ones)
     pooled.sum().backward()
     assert all(value.grad is not None and value.grad.any() for value in backbone.parameters())
+
+
+def test_few_of_the_products_are_shut_at_first():
+    backbone, ones = seeded(), torch.ones(8, 3, dtype=torch.long)
+    pooled, _ = backbone(torch.randint(5, 30, (8, 3)), ones, torch.randn(8, 3, 7), torch.rand(8, 3, 5), ones)
+    assert (pooled > 0).float().mean() > 0.9
