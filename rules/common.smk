@@ -120,6 +120,18 @@ def module_of(model):
     return model if model in CONFIG.models.baselines else MODELS.load(model)["model"]
 
 
+def start_of(model):
+    """The pretrained weights that a model's training starts from; none where it starts from released ones."""
+    own = MODELS.load(model).get("settings", {}).get("checkpoint")
+    return [] if own else [f"{T}/pretrained/{model}.{CONFIG.models.pretraining_seed}/model.safetensors"]
+
+
+def checkpoint_of(model):
+    """The file of released weights that a model's training starts from, if it is one and no name of a hub's."""
+    path = MODELS.load(model).get("settings", {}).get("checkpoint", "")
+    return [path] if Path(path).suffix in (".bin", ".safetensors") else []
+
+
 def presence_settings(arm=""):
     """What the stages that score presence in a chain get, as JSON: how, and what other sections say of it."""
     section = CONFIG.presence

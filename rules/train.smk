@@ -96,7 +96,8 @@ rule train:
         scenes=f"{T}/scenes/scenes.parquet",
         regions=rules.features.output.regions,
         features=rules.features.output.features,
-        start=f"{T}/pretrained/{{model}}.{CONFIG.models.pretraining_seed}/model.safetensors",
+        start=lambda wildcards: start_of(wildcards.model),
+        checkpoint=lambda wildcards: checkpoint_of(wildcards.model),
     output:
         weights=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.safetensors",
         model=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.json",
@@ -120,12 +121,13 @@ rule train:
         split=lambda wildcards, input: repeated("--split", [input.split] if input.split else []),
         parts=lambda wildcards: repeated("--part", VARIANTS[wildcards.variant]["part"])
         + repeated(" --dev-part", VARIANTS[wildcards.variant]["dev"]),
+        start=lambda wildcards, input: repeated("--start", map(os.path.dirname, input.start)),
         seed=lambda wildcards: wildcards.run_seed,
         code=lambda wildcards: stage_code("train", model=module_of(wildcards.model)),
     shell:
         f"python -m compvqa train $(dirname {{output.weights}}) --dataset {{input.dataset}}"
         f" --split {{input.split}} {{params.parts}} --scenes {T}/scenes --features {T}/features"
-        f" --start $(dirname {{input.start}}){STAGE}"
+        f" {{params.start}}{STAGE}"
 
 
 rule predict:

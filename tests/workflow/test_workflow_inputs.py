@@ -84,3 +84,25 @@ def test_a_missing_raw_file_is_named(project):
     path.write_text(yaml.safe_dump(data))
     done = project.run("--dry-run", "results/tiny/sources/mine/scenes.parquet", check=False)
     assert done.returncode == 1 and "gone.json" in done.stdout and "Traceback" not in done.stdout
+
+
+def test_released_weights_are_fetched_and_need_no_pretraining(project):
+    path = project.folder / project.config
+    data = yaml.safe_load(path.read_text())
+    data["models"]["trained"] = ["visualbert-covr", "visualbert-tiny"]
+    path.write_text(yaml.safe_dump(data))
+    run = "results/tiny/runs/{}.iid.iid.1/model.safetensors"
+    released = project.plan(run.format("visualbert-covr"))
+    assert {"download_volta_ctrl_visualbert_base_bin", "train"} <= released and "pretrain" not in released
+    own = project.plan(run.format("visualbert-tiny"))
+    assert {"pretrain", "train"} <= own and not any("volta" in rule for rule in own)
+
+
+def test_a_missing_file_of_released_weights_is_named(project):
+    path = project.folder / project.config
+    data = yaml.safe_load(path.read_text())
+    data["models"]["trained"] = ["mine"]
+    path.write_text(yaml.safe_dump(data))
+    (project.folder / "config/models/mine.yaml").write_text("model: vilbert\nsettings: {checkpoint: gone.bin}\n")
+    done = project.run("--dry-run", "results/tiny/runs/mine.iid.iid.1/model.safetensors", check=False)
+    assert done.returncode == 1 and "gone.bin" in done.stdout and "Traceback" not in done.stdout

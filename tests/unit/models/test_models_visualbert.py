@@ -2,7 +2,9 @@
 
 import pytest
 import torch
+from transformers import VisualBertConfig, VisualBertModel
 
+from compvqa.errors import InputError
 from compvqa.models.backbone import waves
 from compvqa.models.multi_image import MatchModel, MultiImageModel, load_pretrained
 from compvqa.models.visualbert import Backbone, ModelSettings
@@ -106,3 +108,27 @@ def test_an_anchored_column_starts_from_its_words():
     parts = backbone.bert.embeddings
     expected = parts.word_embeddings.weight[[9, 11]].mean(dim=0)
     assert torch.allclose(parts.visual_projection.weight[:, 2], expected)
+
+
+def test_a_released_checkpoint_is_taken_and_sees_no_places(batch, tmp_path):
+    config = VisualBertConfig(
+        vocab_size=30, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=8,
+        visual_embedding_dim=7,
+    )  # fmt: skip
+    torch.manual_seed(3)
+    theirs = VisualBertModel(config).eval()
+    theirs.save_pretrained(tmp_path)
+    settings = ModelSettings(checkpoint=str(tmp_path))
+    backbone = Backbone(settings, 0, 7).eval()
+    alone = {name: batch[name][:2] for name in ("input_ids", "attention_mask", "features", "geometry", "region_mask")}
+    expected = theirs(
+        input_ids=alone["input_ids"],
+        attention_mask=alone["attention_mask"],
+        visual_embeds=alone["features"],
+        visual_attention_mask=alone["region_mask"],
+    ).pooler_output
+    assert torch.allclose(backbone(**alone)[0], expected, atol=1e-6)
+    with pytest.raises(InputError, match="takes features of length 7, not 9"):
+        Backbone(settings, 0, 9)
+    with pytest.raises(InputError, match="can't be loaded"):
+        Backbone(ModelSettings(checkpoint=str(tmp_path / "none")), 0, 7)

@@ -1,7 +1,9 @@
-"""What the backbones of the multi-image model share: their settings, and how places and names start (COVR, section 5).
+"""What the backbones of the multi-image model share: settings, a layer's attention, and how weights start (COVR,
+section 5).
 
 A backbone is a module of this package with ``ModelSettings`` and ``Backbone(settings, vocab_size, feature_dim)``, which
-:class:`compvqa.models.multi_image.MultiImageModel` describes.
+:class:`compvqa.models.multi_image.MultiImageModel` describes, and ``tokenizer(settings)`` where its weights may be
+released ones.
 """
 
 from __future__ import annotations
@@ -11,18 +13,26 @@ from typing import Literal
 
 import torch
 from pydantic import Field
+from tokenizers import Tokenizer
+from torch import nn
+from torch.nn import functional
+from transformers import AutoTokenizer
 
+from compvqa.errors import InputError
+from compvqa.features.store import GEOMETRY
 from compvqa.settings import Settings
 
 ANCHOR = 4.5  # how far names outweigh places at first, in words
 WAVES = (1, 2, 4)  # half periods of the sines that tell a region's place
+PLACE_SIZE = GEOMETRY * (1 + 2 * len(WAVES))  # numbers that tell it, sines and cosines included
+WHOLE = (0, 0, 1, 1, 1)  # where the whole image is, as the store's geometry tells places
 
 
 class BackboneSettings(Settings):
     """The size of a backbone's layers and of those over the images."""
 
     hidden_size: int = Field(64, ge=8, description="width of all layers")
-    heads: int = Field(4, ge=1, description="attention heads, in the backbone and over the images")
+    heads: int = Field(4, ge=1, description="attention heads over the images, and in a backbone that is not released")
     image_layers: int = Field(2, ge=1, description="transformer layers over the images of a question (paper: 2)")
     dropout: float = Field(0.0, ge=0, lt=1, description="in all layers that are not released")
     initializer_range: float = Field(
@@ -30,6 +40,81 @@ class BackboneSettings(Settings):
     )
     longest: int = Field(64, ge=8, description="most tokens of a text")
     images: Literal["seen", "zeroed"] = Field("seen", description="zeroed: the text-only baseline VBText")
+
+
+class BertSettings(BackboneSettings):
+    """A backbone whose released weights read BERT's words."""
+
+    words: str = Field(
+        "google-bert/bert-base-uncased",
+        description="name or folder of the tokenizer of released weights",
+    )
+
+
+class ProductPooler(nn.Module):
+    """Pooled text times pooled image, each a projection of its first vector through a ReLU (VOLTA, section 3)."""
+
+    def __init__(self, size: int, pooled: int):
+        super().__init__()
+        self.text = nn.Linear(size, pooled)
+        self.image = nn.Linear(size, pooled)
+
+    def forward(self, text: torch.Tensor, image: torch.Tensor) -> torch.Tensor:
+        """Vectors [n, pooled] of a text's and an image's first vectors [n, size]."""
+        return self.text(text).relu() * self.image(image).relu()
+
+
+def layer_over(layer: nn.Module, asking: torch.Tensor, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """The output of ``layer``, one of BERT's, for the tokens ``asking`` [n, q, H], which attend to ``seen`` [n, L, H].
+
+    ``mask`` [n, 1, 1, L] tells (True) which of these are real. With ``asking`` for ``seen`` what BERT computes.
+    """
+    attention = layer.attention.self
+    query, key, value = (
+        part(tokens).unflatten(2, (attention.num_attention_heads, -1)).transpose(1, 2)
+        for part, tokens in ((attention.query, asking), (attention.key, seen), (attention.value, seen))
+    )
+    dropped = attention.dropout.p if layer.training else 0.0
+    mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropped)
+    attended = layer.attention.output(mixed.transpose(1, 2).flatten(2), asking)
+    return layer.output(layer.intermediate(attended), attended)
+
+
+def with_whole(
+    features: torch.Tensor, geometry: torch.Tensor, region_mask: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Regions as :class:`MultiImageModel` gives them, after one of the whole image: the mean of the real ones."""
+    real = region_mask[..., None].to(features.dtype)
+    mean = (features * real).sum(dim=1, keepdim=True) / real.sum(dim=1, keepdim=True).clamp(min=1)
+    place = geometry.new_tensor(WHOLE).expand(len(geometry), 1, -1)
+    mask = region_mask.new_ones(len(region_mask), 1)
+    return torch.cat([mean, features], 1), torch.cat([place, geometry], 1), torch.cat([mask, region_mask], 1)
+
+
+def initialise(module: nn.Module, scale: float) -> None:
+    """Draw linear weights and embeddings of ``module`` from a normal distribution of spread ``scale``; biases are 0."""
+    for part in module.modules():
+        if isinstance(part, nn.Linear | nn.Embedding):
+            nn.init.normal_(part.weight, std=scale)
+        if isinstance(part, nn.Linear):
+            nn.init.zeros_(part.bias)
+
+
+def released_tokenizer(name: str) -> Tokenizer:
+    """The tokenizer ``name``, a name or folder as transformers takes them; it neither pads nor cuts."""
+    try:
+        found = AutoTokenizer.from_pretrained(name).backend_tokenizer
+    except (OSError, ValueError) as error:
+        raise InputError(f"the tokenizer {name} can't be loaded ({str(error).splitlines()[0]}).") from None
+    found.no_padding()
+    found.no_truncation()
+    return found
+
+
+def check_features(checkpoint: str, known: int, feature_dim: int) -> None:
+    """InputError where released weights take features of another length than ours."""
+    if known != feature_dim:
+        raise InputError(f"{checkpoint} takes features of length {known}, not {feature_dim}: use its detector's.")
 
 
 def anchor_words(words: torch.Tensor, places: torch.Tensor) -> None:

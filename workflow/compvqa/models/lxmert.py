@@ -12,11 +12,18 @@ import torch
 from pydantic import Field
 from tokenizers import Tokenizer
 from torch import nn
-from transformers import AutoTokenizer, LxmertConfig, LxmertModel
+from transformers import LxmertConfig, LxmertModel
 
 from compvqa.errors import InputError
-from compvqa.features.store import GEOMETRY
-from compvqa.models.backbone import WAVES, BackboneSettings, anchor_columns, anchor_words, waves
+from compvqa.models.backbone import (
+    PLACE_SIZE,
+    BackboneSettings,
+    anchor_columns,
+    anchor_words,
+    check_features,
+    released_tokenizer,
+    waves,
+)
 
 EDGES = 4  # left, top, right and bottom: what the released weights know of a region's place
 PLACE = 0.3  # how far names outweigh places at first, in regions
@@ -43,7 +50,7 @@ class Backbone(nn.Module):
         else:
             self.lxmert = LxmertModel(_config(settings, vocab_size, feature_dim))
         config = self.lxmert.config
-        self.hidden_size = config.hidden_size
+        self.hidden_size = self.region_size = config.hidden_size
         self.edges_alone = config.visual_pos_dim == EDGES
 
     @torch.no_grad()
@@ -86,9 +93,7 @@ def _released(checkpoint: str, feature_dim: int) -> LxmertModel:
         model = LxmertModel.from_pretrained(checkpoint)
     except OSError as error:
         raise InputError(f"LXMERT's weights {checkpoint} can't be loaded ({str(error).splitlines()[0]}).") from None
-    known = model.config.visual_feat_dim
-    if known != feature_dim:
-        raise InputError(f"{checkpoint} takes features of length {known}, not {feature_dim}: use its detector's.")
+    check_features(checkpoint, model.config.visual_feat_dim, feature_dim)
     return model
 
 
@@ -97,7 +102,7 @@ def _config(settings: ModelSettings, vocab_size: int, feature_dim: int) -> Lxmer
         vocab_size=vocab_size,
         hidden_size=settings.hidden_size,
         visual_feat_dim=feature_dim,
-        visual_pos_dim=GEOMETRY * (1 + 2 * len(WAVES)),
+        visual_pos_dim=PLACE_SIZE,
         l_layers=settings.language_layers,
         r_layers=settings.region_layers,
         x_layers=settings.cross_layers,
@@ -113,9 +118,4 @@ def _config(settings: ModelSettings, vocab_size: int, feature_dim: int) -> Lxmer
 
 def tokenizer(settings: ModelSettings) -> Tokenizer | None:
     """The tokenizer of the released weights; None where there are none."""
-    if not settings.checkpoint:
-        return None
-    found = AutoTokenizer.from_pretrained(settings.checkpoint).backend_tokenizer
-    found.no_padding()
-    found.no_truncation()
-    return found
+    return released_tokenizer(settings.checkpoint) if settings.checkpoint else None

@@ -14,7 +14,7 @@ from torch.nn import functional
 from transformers import BertConfig
 from transformers.models.bert.modeling_bert import BertEncoder
 
-from compvqa.models.backbone import BackboneSettings
+from compvqa.models.backbone import BackboneSettings, initialise
 
 GROUPS = 3  # of images in a batch, by the length of their questions
 
@@ -23,8 +23,9 @@ class MultiImageModel(nn.Module):
     """``backbone`` for each (question, image), transformer layers over the images, a classifier.
 
     ``backbone`` maps (input_ids [n, L], attention_mask [n, L], features [n, K, D], geometry [n, K, 5], region_mask
-    [n, K]) to vectors of the images [n, H] and of their regions [n, K, H], H its attribute ``hidden_size``. Where
-    ``settings.images`` is zeroed it sees one region of zeros in place of each image (the text-only baseline VBText).
+    [n, K]) to vectors of the images [n, H] and of their regions [n, K, R], H and R its attributes ``hidden_size`` and
+    ``region_size``. Where ``settings.images`` is zeroed it sees one region of zeros in place of each image (the
+    text-only baseline VBText).
     """
 
     def __init__(self, backbone: nn.Module, settings: BackboneSettings, n_answers: int):
@@ -121,7 +122,7 @@ class MatchModel(nn.Module):
         self.backbone = backbone
         self.zeroed = zeroed
         self.head = nn.Linear(backbone.hidden_size, n_classes)
-        self.region_head = nn.Linear(backbone.hidden_size, 1)
+        self.region_head = nn.Linear(backbone.region_size, 1)
         initialise(self.head, settings.initializer_range)
         initialise(self.region_head, settings.initializer_range)
 
@@ -161,14 +162,6 @@ def scored(logits: torch.Tensor, labels: torch.Tensor | None) -> dict[str, torch
         return {"logits": logits}
     known = (labels != -100).sum().clamp(min=1)
     return {"loss": functional.cross_entropy(logits, labels, reduction="sum") / known, "logits": logits}
-
-
-def initialise(module: nn.Module, scale: float) -> None:
-    """Draw all linear weights of ``module`` from a normal distribution of spread ``scale``, biases zero."""
-    for part in module.modules():
-        if isinstance(part, nn.Linear):
-            nn.init.normal_(part.weight, std=scale)
-            nn.init.zeros_(part.bias)
 
 
 def load_pretrained(

@@ -1,52 +1,74 @@
-"""VisualBERT (Li et al., 2019) from transformers, as the backbone of the multi-image model.
+"""VisualBERT (Li et al., 2019) from transformers, as the backbone of the multi-image model: words and regions in one
+stream.
 
-Built from its configuration; the default is a tiny one for training from scratch on one core.
+With ``checkpoint`` released weights: a transformers checkpoint, or a file of VOLTA's controlled setup (Bugliarello et
+al., 2021), whose regions come after one of the whole image and whose pooled text is multiplied by the pooled image.
+Neither knows where regions are. Without, a tiny one for training from scratch on one core.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import torch
 from pydantic import Field
+from tokenizers import Tokenizer
 from torch import nn
-from torch.nn import functional
 from transformers import VisualBertConfig, VisualBertModel
 
-from compvqa.features.store import GEOMETRY
-from compvqa.models.backbone import WAVES, BackboneSettings, anchor_columns, anchor_words, waves
+from compvqa.errors import InputError
+from compvqa.models.backbone import (
+    PLACE_SIZE,
+    BertSettings,
+    ProductPooler,
+    anchor_columns,
+    anchor_words,
+    check_features,
+    layer_over,
+    released_tokenizer,
+    waves,
+    with_whole,
+)
+from compvqa.models.volta import Weights, visualbert_names
 
 
-class ModelSettings(BackboneSettings):
+class ModelSettings(BertSettings):
     """The size of VisualBERT and of the layers over the images."""
 
-    layers: int = Field(3, ge=1, description="layers of the backbone, over words and regions")
+    checkpoint: str = Field(
+        "",
+        description="weights that were released, which give the size: a file of VOLTA's, or a name or folder as"
+        " transformers takes them; empty: none",
+    )
+    layers: int = Field(3, ge=1, description="layers of the backbone, over words and regions (released: 12)")
 
 
 class Backbone(nn.Module):
-    """One question and one image to one vector: the pooled [CLS] of VisualBERT."""
+    """One question and one image to one vector: the pooled [CLS], or its product with the pooled image."""
 
     word_embedding = "bert.embeddings.word_embeddings.weight"
 
     def __init__(self, settings: ModelSettings, vocab_size: int, feature_dim: int):
         super().__init__()
-        self.hidden_size = settings.hidden_size
-        self.place_size = GEOMETRY * (1 + 2 * len(WAVES))
-        self.bert = VisualBertModel(
-            VisualBertConfig(
-                vocab_size=vocab_size,
-                hidden_size=settings.hidden_size,
-                visual_embedding_dim=feature_dim + self.place_size,
-                num_hidden_layers=settings.layers,
-                num_attention_heads=settings.heads,
-                intermediate_size=2 * settings.hidden_size,
-                hidden_dropout_prob=settings.dropout,
-                attention_probs_dropout_prob=settings.dropout,
-                max_position_embeddings=settings.longest,
-                initializer_range=settings.initializer_range,
-                pad_token_id=0,
-            )
-        )
+        self.pooler: ProductPooler | None = None
+        self.place_size = 0 if settings.checkpoint else PLACE_SIZE
+        if Path(settings.checkpoint).is_file():
+            self._volta(Weights.read(settings.checkpoint), feature_dim)
+        elif settings.checkpoint:
+            self.bert = _released(settings.checkpoint, feature_dim)
+        else:
+            self.bert = VisualBertModel(_config(settings, vocab_size, feature_dim + PLACE_SIZE))
+        self.region_size = self.bert.config.hidden_size
+        self.hidden_size = self.pooler.text.out_features if self.pooler else self.region_size
+
+    def _volta(self, weights: Weights, feature_dim: int) -> None:
+        layers = len(weights.sublayers("query"))
+        check_features(weights.path, weights.size("embeddings.projection.weight", 1), feature_dim)
+        config = VisualBertConfig(**weights.bert(), visual_embedding_dim=feature_dim, num_hidden_layers=layers)
+        self.bert = VisualBertModel(config, add_pooling_layer=False)
+        self.pooler = ProductPooler(config.hidden_size, weights.pooled())
+        weights.load(self, visualbert_names(layers))
 
     @torch.no_grad()
     def anchor(self, columns: Mapping[int, Sequence[int]]) -> None:
@@ -76,29 +98,52 @@ class Backbone(nn.Module):
         geometry: torch.Tensor,
         region_mask: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Pooled vectors [n, H] and the regions' before the last layer [n, K, H]; arguments as
+        """Pooled vectors [n, H] and the regions' before the last layer [n, K, R]; arguments as
         :class:`MultiImageModel` gives them.
 
-        What VisualBertModel computes, but attention is fused and the last layer works for the [CLS] alone, the only
-        token that is pooled: about half the time on a processor.
+        What VisualBertModel computes, but attention is fused and the last layer works for what is pooled alone: about
+        half the time on a processor.
         """
-        seen = torch.cat([features, geometry, *waves(geometry)], dim=2)
+        if self.pooler:
+            features, geometry, region_mask = with_whole(features, geometry, region_mask)
+        seen = torch.cat([features, geometry, *waves(geometry)], dim=2) if self.place_size else features
         hidden = self.bert.embeddings(input_ids=input_ids, visual_embeds=seen)
         mask = torch.cat([attention_mask, region_mask], dim=1).bool()[:, None, None, :]
         *layers, last = self.bert.encoder.layer
         for layer in layers:
-            hidden = _layer(layer, hidden, hidden, mask)
-        return self.bert.pooler(_layer(last, hidden[:, :1], hidden, mask)), hidden[:, input_ids.shape[1] :]
+            hidden = layer_over(layer, hidden, hidden, mask)
+        words = input_ids.shape[1]
+        if self.pooler:
+            text, image = layer_over(last, hidden[:, [0, words]], hidden, mask).unbind(dim=1)
+            return self.pooler(text, image), hidden[:, words + 1 :]
+        return self.bert.pooler(layer_over(last, hidden[:, :1], hidden, mask)), hidden[:, words:]
 
 
-def _layer(layer: nn.Module, asking: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """A VisualBertLayer's output for the tokens ``asking`` [n, q, H], which attend to ``hidden`` [n, L, H]."""
-    attention = layer.attention.self
-    query, key, value = (
-        part(tokens).unflatten(2, (attention.num_attention_heads, -1)).transpose(1, 2)
-        for part, tokens in ((attention.query, asking), (attention.key, hidden), (attention.value, hidden))
+def _released(checkpoint: str, feature_dim: int) -> VisualBertModel:
+    try:
+        model = VisualBertModel.from_pretrained(checkpoint)
+    except OSError as error:
+        raise InputError(f"VisualBERT's weights {checkpoint} can't be loaded ({str(error).splitlines()[0]}).") from None
+    check_features(checkpoint, model.config.visual_embedding_dim, feature_dim)
+    return model
+
+
+def _config(settings: ModelSettings, vocab_size: int, seen: int) -> VisualBertConfig:
+    return VisualBertConfig(
+        vocab_size=vocab_size,
+        hidden_size=settings.hidden_size,
+        visual_embedding_dim=seen,
+        num_hidden_layers=settings.layers,
+        num_attention_heads=settings.heads,
+        intermediate_size=2 * settings.hidden_size,
+        hidden_dropout_prob=settings.dropout,
+        attention_probs_dropout_prob=settings.dropout,
+        max_position_embeddings=settings.longest,
+        initializer_range=settings.initializer_range,
+        pad_token_id=0,
     )
-    dropped = attention.dropout.p if layer.training else 0.0
-    mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropped)
-    attended = layer.attention.output(mixed.transpose(1, 2).flatten(2), asking)
-    return layer.output(layer.intermediate(attended), attended)
+
+
+def tokenizer(settings: ModelSettings) -> Tokenizer | None:
+    """The tokenizer of the released weights; None where there are none."""
+    return released_tokenizer(settings.words) if settings.checkpoint else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -34,6 +34,7 @@ from compvqa.training.data import (
 from compvqa.training.fit import OptimisationSettings, fit, prepare
 
 UNKNOWN_ANSWER = -100  # the label of what no train question has for its answer; losses leave it out
+NEW = ("over_images.", "cls", "classifier.")  # parameters that no released weights give
 
 
 class TrainingSettings(Settings):
@@ -55,6 +56,13 @@ def plugin(model: str) -> ModuleType:
         raise InputError(f"there is no model {model}: write compvqa/models/{model}.py or name another.") from None
 
 
+def tokenizer_of(model: str, settings: Settings, texts: Iterable[str], base: Tokenizer | None = None) -> Tokenizer:
+    """The tokenizer of the released weights of ``model``; without such, one of the words of ``texts``, after those of
+    ``base``."""
+    own = getattr(plugin(model), "tokenizer", lambda settings: None)(settings)
+    return own or word_tokenizer(texts, base)
+
+
 def train(
     model: str,
     dataset: Path,
@@ -74,7 +82,8 @@ def train(
 
     ``dataset`` is the questions table, ``split`` a split table (None: the dataset's own parts), ``scenes`` the scenes
     table. ``dev_parts`` decide which weights are kept. ``start`` is a pretraining folder that gives all layers but the
-    classifier. Dev questions with an answer that no training question has count as wrong.
+    classifier; None: the model starts from released weights, where its settings name some, or from random ones. Dev
+    questions with an answer that no training question has count as wrong.
     """
     number = prepare(settings.optimisation, seed, "train", model)
     store = RegionStore(regions, features, settings.most_regions)
@@ -82,11 +91,12 @@ def train(
     held_out = _first(read_questions(dataset, scenes, split, dev_parts), settings.most_dev)
     answers = sorted(set(asked.answers))
     base = None if start is None else Tokenizer.from_str(read_json(start / "model.json")["tokenizer"])
-    tokenizer = word_tokenizer(asked.texts, base)
+    tokenizer = tokenizer_of(model, model_settings, asked.texts, base)
     backbone = plugin(model).Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
     made = MultiImageModel(backbone, model_settings, len(answers))
     if start is not None:
         load_pretrained(made, load_file(start / "model.safetensors"), shared_words(tokenizer, base))
+    released = NEW if getattr(model_settings, "checkpoint", "") else ("",)
     longest = model_settings.longest
     recipe = [
         model,
@@ -101,7 +111,7 @@ def train(
         _examples(asked, answers, tokenizer, store, longest),
         _examples(held_out, answers, tokenizer, store, longest),
         out, settings.optimisation, number, f"train {model}", [*recipe, tables.recipe_of(regions), start],
-        collate=collate, new=("",) if start is None else ("classifier.",),
+        collate=collate, new=released if start is None else ("classifier.",),
     )  # fmt: skip
     described = {
         "model": model,

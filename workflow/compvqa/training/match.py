@@ -28,9 +28,9 @@ from compvqa.files import write_json
 from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
-from compvqa.training.data import UNKNOWN, Examples, collate, examples, word_tokenizer
+from compvqa.training.data import UNKNOWN, Examples, collate, examples
 from compvqa.training.fit import HISTORY, OptimisationSettings, fit, prepare
-from compvqa.training.loop import plugin
+from compvqa.training.loop import plugin, tokenizer_of
 from compvqa.training.matches import KINDS, Match, Matches, MatchExamples, read_distractors, read_known
 
 
@@ -105,7 +105,7 @@ def pretrain(
     known = read_known(subgraphs, occurrences, scenes, settings.examples)
     maker = Matches(known, read_distractors(seeds, candidates), settings.examples, seed)
     single, several = maker.single(), maker.several()
-    tokenizer = word_tokenizer(found.text for found in single[0])
+    tokenizer = tokenizer_of(model, model_settings, (found.text for found in single[0]))
     counts = settings.examples.most_count + 1
     names = sorted({found.label for found in single[0] if isinstance(found.label, str)})
     classes: list[int | str] = [*range(counts), *names]

@@ -28,9 +28,9 @@ from compvqa.models.multi_image import MatchModel, load_pretrained
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
-from compvqa.training.data import collate, shared_words, word_tokenizer
+from compvqa.training.data import collate, shared_words
 from compvqa.training.fit import OptimisationSettings, fit, prepare
-from compvqa.training.loop import plugin
+from compvqa.training.loop import plugin, tokenizer_of
 
 FILES = ("model.safetensors", "model.json", "history.csv", "saw.parquet")
 HEADS = ("head.", "region_head.")  # new, whatever a model starts from
@@ -93,7 +93,7 @@ def train_presence(
     known = tables.read(texts, TEXTS)
     said = known["text"].to_pylist()
     base = None if start is None else Tokenizer.from_str(read_json(start / "model.json")["tokenizer"])
-    tokenizer = _tokenizer(model, model_settings, said, base)
+    tokenizer = tokenizer_of(model, model_settings, said, base)
     pairs = _pairs(
         examples, known["subgraph_key"], _tokens(tokenizer, said, model_settings.longest), scenes, store, fold
     )
@@ -115,12 +115,6 @@ def train_presence(
     counts = {"in": len(pairs), "learnt from": len(learnt), "held out": len(held_out), "images that it saw": saw}
     accuracy = round(1000 * done["accuracy"])
     return counts | {"steps": int(done["steps"]), "held-out accuracy, per mille": accuracy}
-
-
-def _tokenizer(model: str, settings: Settings, said: Sequence[str], base: Tokenizer | None) -> Tokenizer:
-    """The model's own tokenizer, or one of the words of the texts, after those of ``base``."""
-    own = getattr(plugin(model), "tokenizer", lambda settings: None)(settings)
-    return own or word_tokenizer(said, base)
 
 
 def _tokens(tokenizer: Tokenizer, said: Sequence[str], longest: int) -> list[np.ndarray]:
