@@ -16,6 +16,9 @@ RUNS = [
 ]
 BASELINES = [f"{model}.iid.iid.{CONFIG.seed}" for model in CONFIG.models.baselines]
 
+# What a run starts from: pretraining on the test-bed's graphs, which released questions have none of.
+PRETRAINED = f"{T}/pretrained/{{model}}.{CONFIG.models.pretraining_seed}"
+
 
 wildcard_constraints:
     model="[a-z0-9_-]+",
@@ -69,7 +72,7 @@ rule train:
         scenes=f"{T}/scenes/scenes.parquet",
         regions=rules.features.output.regions,
         features=rules.features.output.features,
-        start=f"{T}/pretrained/{{model}}.{CONFIG.models.pretraining_seed}/model.safetensors",
+        start=[] if CONFIG.released else f"{PRETRAINED}/model.safetensors",
     output:
         weights=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.safetensors",
         model=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.json",
@@ -92,12 +95,13 @@ rule train:
         ),
         parts=lambda wildcards: repeated("--part", VARIANTS[wildcards.variant]["part"])
         + repeated(" --dev-part", VARIANTS[wildcards.variant]["dev"]),
+        start="" if CONFIG.released else f"--start {PRETRAINED}",
         seed=lambda wildcards: wildcards.run_seed,
         code=lambda wildcards: stage_code("train", model=module_of(wildcards.model)),
     shell:
         f"python -m compvqa train $(dirname {{output.weights}}) --dataset {{input.dataset}}"
         f" --split {{input.split}} {{params.parts}} --scenes {T}/scenes --features {T}/features"
-        f" --start $(dirname {{input.start}}){STAGE}"
+        f" {{params.start}}{STAGE}"
 
 
 rule predict:

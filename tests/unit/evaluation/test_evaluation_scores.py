@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.balance import DATASET
 from compvqa.errors import InputError
 from compvqa.evaluation.scores import (
     GENERALIZATION,
@@ -22,6 +21,7 @@ from compvqa.evaluation.scores import (
     score,
 )
 from compvqa.models.baseline import PREDICTIONS
+from compvqa.questions.tables import DATASET
 from compvqa.splits.splitters import SPLITS
 
 ANSWERS = {"q0": "true", "q1": "false", "q2": "2", "q3": "red", "q4": "true", "q5": "blue"}

@@ -110,7 +110,7 @@ def train(
     dev_part: Annotated[list[str], typer.Option(help="A part that decides when to stop; repeat for more.")],
     scenes: Scenes,
     features: Features,
-    start: Annotated[Path, typer.Option(help="Folder of the pretrained backbone.")],
+    start: Annotated[Path | None, typer.Option(help="Folder of a pretrained backbone to start from.")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -126,9 +126,10 @@ def train(
     settings = validate(TrainingSettings, request.training, "training")
     store = [features / "regions.parquet", features / "features.npy"]
     shown = scenes / "scenes.parquet"
+    started = [start / name for name in ("model.safetensors", "model.json")] if start else []
     frame.run(
         lambda: work(request.model, dataset, split, part, dev_part, shown, *store, start, out, size, settings, seed),
-        [dataset, split, shown, *store, start / "model.safetensors", start / "model.json"],
+        [dataset, split, shown, *store, *started],
         [out / name for name in ("model.safetensors", "model.json", "history.csv")],
         model=request.model,
     )
