@@ -12,7 +12,7 @@ rule read_questions:
         CONFIG.released.parts.values(),
     output:
         dataset=f"{T}/dataset/questions.parquet",
-        paraphrases=f"{T}/dataset/paraphrases.parquet",
+        paraphrases=PARAPHRASES,
         rejects=f"{T}/dataset/rejects.parquet",
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         record=f"{T}/dataset/questions.parquet.prov.json",

@@ -144,6 +144,9 @@ class Config(Settings):
     )
     images: dict[str, Path] = Field(default_factory=dict, description="folder of pictures by image space")
     truth: Path | None = Field(None, description="the world's truth, where it is known (sprites)")
+    paraphrases: Path | None = Field(
+        None, description="people's paraphrases of questions: CSV, JSON lines or Parquet with question_id and text"
+    )
     aside: Path | None = Field(
         None,
         description="folder with encoder/ and calibration/: scenes outside the test-bed (sprites)",
@@ -200,6 +203,8 @@ class Config(Settings):
             raise ValueError("give sources and a lexicon, or the files of released questions")
         if self.released and (names or self.lexicon or self.truth or self.presence.method != "none"):
             raise ValueError("released questions have no scene graphs: give no sources, lexicon, truth or presence")
+        if self.released and self.paraphrases:
+            raise ValueError("released questions have their paraphrases with them: leave paraphrases out")
         if self.released and self.models.trained and not self.features.released.sources:
             raise ValueError("models.trained needs features.released where questions were released")
 

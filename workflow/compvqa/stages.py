@@ -44,6 +44,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "gather_questions": ("compvqa.questions.covr.gather",),
     "balance": ("compvqa.balance",),
     "read_questions": ("compvqa.questions.released.reader",),
+    "read_paraphrases": ("compvqa.questions.paraphrases",),
     "split": ("compvqa.splits.splitters",),
     "features": ("compvqa.features.extract",),
     "read_features": ("compvqa.features.released", "compvqa.features.readers.{readers}"),

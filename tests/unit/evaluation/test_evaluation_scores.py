@@ -1,31 +1,40 @@
 """Accuracy and generalization scores, on the paper's numbers and on small made-up runs."""
 
 import re
+from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.evaluation.answers import Run
 from compvqa.evaluation.scores import (
     GENERALIZATION,
     SCORES,
-    Run,
     ScoreSettings,
     bootstrap,
     generalization_score,
-    generalize,
     over_seeds,
     score,
 )
-from compvqa.models.baseline import PREDICTIONS
-from compvqa.questions.tables import DATASET
+from compvqa.graphs.subgraph import make
+from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
+from compvqa.programs.operators import Row, to_json
+from compvqa.questions.tables import DATASET, PARAPHRASES
 from compvqa.splits.splitters import SPLITS
 
 ANSWERS = {"q0": "true", "q1": "false", "q2": "2", "q3": "red", "q4": "true", "q5": "blue"}
 TEMPLATES = {"q0": "VERIFYATTR", "q1": "VERIFYATTR", "q2": "COUNT", "q3": "QUERYATTR", "q4": "VERIFYATTR"}
+DOG = [Row("Find", ("dog",)), Row("Filter", ("small",), (0,))]
+PROGRAMS = {
+    "VERIFYATTR": [*DOG, Row("Unique", (), (1,)), Row("VerifyAttribute", ("red",), (2,))],
+    "COUNT": [Row("Find", ("dog",)), Row("Count", (), (0,))],
+    "QUERYATTR": [Row("Find", ("dog",)), Row("Unique", (), (0,)), Row("QueryAttribute", ("color",), (1,))],
+}
+PROPERTIES = {"VERIFYATTR": {"HAS-ATTR"}, "COUNT": {"HAS-COUNT", "ANS-NUM"}, "QUERYATTR": {"ANS-ATTR"}}
 PARTS = {"iid": {"train": ["q5"], "dev": ["q0", "q1"], "test": ["q2", "q3", "q4"]}}
 PARTS["some"] = {"train": ["q5"], "dev_comp": ["q0"], "test_comp": ["q2", "q4"]}
 
@@ -38,23 +47,43 @@ def world(tmp_path):
         dataset = tmp_path / "dataset.parquet"
         splits = (tmp_path / "iid.parquet", tmp_path / "some.parquet")
         out = tmp_path / "out.parquet"
+        generalization = tmp_path / "generalization.parquet"
+        paraphrases = None
         predictions = []
 
-        def predict(self, run, answers):
+        def predict(self, run, answers, paraphrased=()):
             path = tmp_path / f"{run}.parquet"
-            rows = [{"run": run, "question_id": q, "answer": a, "p": 1.0} for q, a in answers.items()]
+            said = [(GENERATED, *pair) for pair in answers.items()]
+            said += [(PARAPHRASED, *pair) for pair in dict(paraphrased).items()]
+            rows = [{"run": run, "text": text, "question_id": q, "answer": a, "p": 1.0} for text, q, a in said]
             tables.write(path, PREDICTIONS, rows)
             self.predictions = [*self.predictions, path]
 
+        def paraphrase(self, *question_ids):
+            self.paraphrases = tmp_path / "paraphrases.parquet"
+            rows = [{"question_id": question_id, "text": "in other words"} for question_id in question_ids]
+            tables.write(self.paraphrases, PARAPHRASES, rows)
+
+        def score(self):
+            files = (self.predictions, self.dataset, self.splits, self.out, self.generalization)
+            return score(*files, paraphrases=self.paraphrases)
+
         def scores(self):
-            score(self.predictions, self.dataset, self.splits, self.out)
+            self.score()
             return tables.read(self.out, SCORES).to_pylist()
+
+        def accuracies(self, by):
+            """(n, accuracy) by split, part and what ``by`` names, of generated texts; "" is all."""
+            other = "property" if by == "template" else "template"
+            rows = [row for row in self.scores() if not row[other] and row["text"] == "generated"]
+            return {(r["split"], r["part"], r[by]): (r["n"], r["accuracy"]) for r in rows}
 
     rows = []
     for question_id, answer in ANSWERS.items():
-        row = dict.fromkeys(("testbed", "split", "text", "annotator_text", "start_scene", "tree", "program"), "")
+        row = dict.fromkeys(("testbed", "split", "text", "annotator_text", "start_scene"), "")
         row |= dict.fromkeys(("seed", "subgraph_key", "size", "depth"), 0) | {"scene_ids": [], "part": ""}
         template = TEMPLATES.get(question_id, "QUERYATTR")
+        row |= {"tree": make("dog", "small").json(), "program": to_json(PROGRAMS[template])}
         rows.append(row | {"question_id": question_id, "answer": answer, "template": template})
     tables.write(World.dataset, DATASET, rows)
     for path, (name, parts) in zip(World.splits, PARTS.items(), strict=True):
@@ -65,8 +94,7 @@ def world(tmp_path):
 
 def test_accuracy_by_part_and_template(world):
     world.predict("vb.iid.iid.1", ANSWERS | {"q1": "true", "q3": "pink"})
-    rows = {(r["split"], r["part"], r["template"]): (r["n"], r["accuracy"]) for r in world.scores()}
-    assert rows == {
+    assert world.accuracies("template") == {
         ("iid", "dev", ""): (2, 0.5),
         ("iid", "dev", "VERIFYATTR"): (2, 0.5),
         ("iid", "test", ""): (3, 2 / 3),
@@ -81,6 +109,54 @@ def test_accuracy_by_part_and_template(world):
     }
 
 
+def test_accuracy_by_property(world):
+    world.predict("vb.iid.iid.1", ANSWERS | {"q1": "true", "q3": "pink"})
+    assert world.accuracies("property") == {
+        ("iid", "dev", ""): (2, 0.5),
+        ("iid", "dev", "HAS-ATTR"): (2, 0.5),
+        ("iid", "test", ""): (3, 2 / 3),
+        ("iid", "test", "ANS-ATTR"): (1, 0),
+        ("iid", "test", "ANS-NUM"): (1, 1),
+        ("iid", "test", "HAS-ATTR"): (1, 1),
+        ("iid", "test", "HAS-COUNT"): (1, 1),
+        ("some", "dev_comp", ""): (1, 1),
+        ("some", "dev_comp", "HAS-ATTR"): (1, 1),
+        ("some", "test_comp", ""): (2, 1),
+        ("some", "test_comp", "ANS-NUM"): (1, 1),
+        ("some", "test_comp", "HAS-ATTR"): (1, 1),
+        ("some", "test_comp", "HAS-COUNT"): (1, 1),
+    }
+
+
+RIGHT = st.lists(st.tuples(*[st.booleans()] * len(TEMPLATES)), min_size=1, max_size=3)
+
+
+@given(RIGHT, RIGHT)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_scores_are_what_a_loop_over_questions_counts(world, trained_on_all, trained_on_some):
+    """Whatever the runs answer right: n and accuracy of each part, template and property."""
+    world.predictions, right = [], {}
+    runs = [(f"vb.iid.iid.{seed}", tuple(TEMPLATES), said) for seed, said in enumerate(trained_on_all)]
+    runs += [(f"vb.some.comp.{seed}", ("q0", "q2", "q4"), said) for seed, said in enumerate(trained_on_some)]
+    for run, asked, said in runs:
+        right[run] = {q: good for q, good in zip(TEMPLATES, said, strict=True) if q in asked}
+        world.predict(run, {q: ANSWERS[q] if good else "no answer" for q, good in right[run].items()})
+    expected = defaultdict(list)
+    for run, answers in right.items():
+        for split in ("iid", "some") if ".iid." in run else ("some",):
+            for part, asked in PARTS[split].items():
+                for q in set(asked) & set(answers):
+                    expected[run, split, part, "", ""].append(answers[q])
+                    expected[run, split, part, TEMPLATES[q], ""].append(answers[q])
+                    for name in PROPERTIES[TEMPLATES[q]]:
+                        expected[run, split, part, "", name].append(answers[q])
+    found = {tuple(r[c] for c in ("run", "split", "part", "template", "property")): r for r in world.scores()}
+    assert {key: (row["n"], row["accuracy"]) for key, row in found.items()} == {
+        key: (len(answers), pytest.approx(np.mean(answers))) for key, answers in expected.items()
+    }
+    assert all(row["low"] <= row["accuracy"] <= row["high"] for row in found.values())
+
+
 def test_a_run_trained_on_a_split_is_scored_on_that_split_alone(world):
     world.predict("vb.some.comp.7", ANSWERS)
     rows = world.scores()
@@ -92,14 +168,44 @@ def test_a_part_without_predictions_is_left_out(world):
     world.predict("vb.iid.iid.1", {"q0": "true", "q1": "true"})
     rows = world.scores()
     assert {(row["split"], row["part"]) for row in rows} == {("iid", "dev"), ("some", "dev_comp")}
-    counts = score(world.predictions, world.dataset, world.splits, world.out)
-    assert counts["dropped: run has no prediction of the part"] == 2
+    assert world.score()["dropped: run has no prediction of the part"] == 2
 
 
 def test_a_part_with_some_predictions_is_refused(world):
     world.predict("vb.iid.iid.1", {"q0": "true", "q1": "true", "q2": "2"})
-    with pytest.raises(InputError, match="answers only 1 of the 3 questions in part test of split iid"):
+    with pytest.raises(InputError, match="answers only 1 of the 3 generated questions in part test of split iid"):
         world.scores()
+
+
+def test_paraphrases_are_scored_beside_generated_texts_over_the_questions_that_have_one(world):
+    world.paraphrase("q0", "q3", "q4")
+    world.predict("vb.iid.iid.1", ANSWERS, {"q0": "true", "q3": "pink", "q4": "true"})
+    rows = [row for row in world.scores() if not row["template"] and not row["property"]]
+    assert {(r["split"], r["part"], r["text"]): (r["n"], r["accuracy"]) for r in rows} == {
+        ("iid", "dev", "generated"): (2, 1),
+        ("iid", "dev", "paraphrased"): (1, 1),
+        ("iid", "test", "generated"): (3, 1),
+        ("iid", "test", "paraphrased"): (2, 0.5),
+        ("some", "dev_comp", "generated"): (1, 1),
+        ("some", "dev_comp", "paraphrased"): (1, 1),
+        ("some", "test_comp", "generated"): (2, 1),
+        ("some", "test_comp", "paraphrased"): (1, 1),
+    }
+
+
+def test_some_paraphrases_of_a_part_are_refused_and_none_are_counted(world):
+    world.paraphrase("q3", "q4")
+    world.predict("vb.iid.iid.1", ANSWERS)
+    assert world.score()["dropped: run has no prediction of the part"] == 2
+    world.predict("vb.iid.iid.2", ANSWERS, {"q3": "red"})
+    with pytest.raises(InputError, match="answers only 1 of the 2 paraphrased questions in part test of split iid"):
+        world.score()
+
+
+@pytest.mark.parametrize("answer", ["Red", " red", "RED "])
+def test_case_and_blanks_do_not_matter(world, answer):
+    world.predict("vb.iid.iid.1", ANSWERS | {"q3": answer})
+    assert {row["accuracy"] for row in world.scores()} == {1}
 
 
 def test_two_answers_of_a_run_to_a_question_are_refused(world):
@@ -121,13 +227,13 @@ def test_the_generalization_score_of_runs(world):
     world.predict("vb.some.comp.1", {"q0": "true"} | good)
     world.predict("vb.some.comp.2", {"q0": "true"} | bad)
     world.predict("vb.some.size.1", {"q0": "true"} | good)
-    generalize(world.predictions, world.dataset, world.splits, world.out)
-    rows = {row["part"]: row for row in tables.read(world.out, GENERALIZATION).to_pylist()}
+    world.score()
+    rows = {row["part"]: row for row in tables.read(world.generalization, GENERALIZATION).to_pylist()}
     test, dev = rows["test_comp"], rows["dev_comp"]
-    assert (test["text"], test["comp"], test["size"], test["score"]) == (0, 0.5, 1, 0.5)
+    assert (test["text_only"], test["comp"], test["size"], test["score"]) == (0, 0.5, 1, 0.5)
     assert (test["n"], test["seeds"]) == (2, 2)
     assert test["low"] <= 0.5 <= test["high"]
-    assert dev["text"] == dev["size"] == 1 and dev["score"] is None and dev["low"] is None
+    assert dev["text_only"] == dev["size"] == 1 and dev["score"] is None and dev["low"] is None
 
 
 def test_the_papers_generalization_scores(shared):
