@@ -116,16 +116,11 @@ def _card(group: Group, scenery: Scenery) -> Card:
     return Card(
         group.template,
         group.text,
-        _number(first["size"]),
-        _number(first["depth"]),
+        first["size"],
+        first["depth"],
         tuple(sorted(sides, key=lambda side: side.answer, reverse=True)),
         tuple(listings.values()),
     )
-
-
-def _number(value: float | None) -> int | None:
-    """The value of a column that may be null; pandas gives NaN for that."""
-    return None if value is None or value != value else int(value)
 
 
 def _names(program: str) -> frozenset[str]:
