@@ -1,5 +1,7 @@
 # Takes the list of downloads; gives raw files.
-for row in read_sources(PROJECT / "config/sources.tsv"):
+DOWNLOADS = read_sources(PROJECT / "config/sources.tsv")
+DOWNLOADED = {f"resources/{row.name}/{file}" for row in DOWNLOADS for file in row.files()}
+for row in DOWNLOADS:
 
     rule:
         name:

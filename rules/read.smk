@@ -1,9 +1,9 @@
 # Takes COVR's released files; gives the dataset, its paraphrases, and the scene tables: images alone.
 for path in CONFIG.released.parts.values():
-    if not path.is_file():
+    if not path.is_file() and str(path) not in DOWNLOADED:
         raise WorkflowError(
             f"{path} does not exist: download the dataset as https://github.com/benbogin/covr-dataset says, unpack it, "
-            "and name its train.jsonl, val.jsonl and test.jsonl under released in the config."
+            "and name its train.jsonl and val.jsonl under released in the config."
         )
 
 
@@ -27,7 +27,7 @@ rule read_questions:
         runtime=minutes(60),
     params:
         config=CONFIG.section("released"),
+        seed=CONFIG.seed,
         code=stage_code("read_questions"),
     shell:
-        f"python -m compvqa read-questions {T}/dataset --scenes {T}/scenes --testbed {CONFIG.testbed}"
-        f" --config {{params.config:q}}{LOG}"
+        f"python -m compvqa read-questions {T}/dataset --scenes {T}/scenes --testbed {CONFIG.testbed}" f"{STAGE}"

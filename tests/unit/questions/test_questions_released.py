@@ -29,14 +29,14 @@ WHOLE = {"COUNT", "VERIFYCOUNT", "COUNTGROUPBY", "VERIFYCOUNTGROUPBY"}  # their 
 
 @pytest.fixture(scope="module")
 def world(root, tmp_path_factory):
-    return release(tmp_path_factory.mktemp("released"), root / "config/templates/covr")
+    return release(tmp_path_factory.mktemp("released", 1), root / "config/templates/covr")
 
 
 @pytest.fixture(scope="module")
 def read(world, tmp_path_factory):
     """The folder of what is read of the world's files, and the counts."""
     out = tmp_path_factory.mktemp("read")
-    return out, read_questions(world.files, out, out / "scenes", "released")
+    return out, read_questions(world.files, out, out / "scenes", "released", 1)
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +178,7 @@ def test_where_files_and_definitions_differ_is_counted(world, tmp_path):
     other = next(record for record in records if "has_logic" not in record["properties"])
     other["properties"].append("has_logic")
     files = world.files | {"dev": write_lines(tmp_path / "val.jsonl", records)}
-    counts = read_questions(files, tmp_path, tmp_path / "scenes", "released")
+    counts = read_questions(files, tmp_path, tmp_path / "scenes", "released", 1)
     assert {key: n for key, n in counts.items() if key.startswith("property")} == {
         "property has_count: only by the definition": 1,
         "property has_logic: only by the file": 1,
@@ -201,7 +201,7 @@ def taken(folder: Path, lines: list[bytes]) -> tuple[list[dict], list[dict], dic
     """Questions, rejects and counts of a file with these lines."""
     path = folder / "file.jsonl"
     path.write_bytes(b"\n".join(lines))
-    counts = read_questions({"train": path}, folder, folder / "scenes", "released")
+    counts = read_questions({"train": path}, folder, folder / "scenes", "released", 1)
     read = (tables.read(folder / f"{name}.parquet").to_pylist() for name in ("questions", "rejects"))
     return *read, counts
 
@@ -215,9 +215,11 @@ def taken(folder: Path, lines: list[bytes]) -> tuple[list[dict], list[dict], dic
         ({"utterance": 3}, "utterance is not a text"),
         ({"utterance": "\ud800"}, "utterance is not a text"),
         ({"rephrase": False}, "rephrase is not a text"),
+        ({"paraphrased": ""}, "paraphrased is not a text"),
         ({"scenes": []}, "scenes are not a list of image names"),
         ({"scenes": ["1", None]}, "scenes are not a list of image names"),
-        ({"answer": None}, "answer is no text, number or truth value"),
+        ({"answer": None}, "without an answer"),
+        ({"answer": []}, "answer is no text, number or truth value"),
         ({"answer": 1.5}, "answer is no text, number or truth value"),
         ({"pattern_name": "riddle"}, "pattern_name is not known"),
         ({"pattern_name": ["count_ref"]}, "pattern_name is not known"),
@@ -258,13 +260,13 @@ def test_nothing_is_lost_silently(tmp_path_factory, noise):
 def test_another_kind_of_file_is_refused(tmp_path, content):
     (tmp_path / "page.jsonl").write_bytes(content)
     with pytest.raises(InputError, match="page.jsonl has no JSON object: give a file of COVR's questions"):
-        read_questions({"train": tmp_path / "page.jsonl"}, tmp_path, tmp_path / "scenes", "released")
+        read_questions({"train": tmp_path / "page.jsonl"}, tmp_path, tmp_path / "scenes", "released", 1)
 
 
 def test_a_line_without_end_is_refused(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(json.dumps(GOOD).encode() + b"\n" + b" " * (1 << 22) + b"  1")
     with pytest.raises(InputError, match="has more than 4,194,304 bytes in line 2"):
-        read_questions({"train": tmp_path / "a.jsonl"}, tmp_path, tmp_path / "scenes", "released")
+        read_questions({"train": tmp_path / "a.jsonl"}, tmp_path, tmp_path / "scenes", "released", 1)
 
 
 def test_what_is_read_does_not_depend_on_the_order_of_lines(world, read, tmp_path):
@@ -272,7 +274,7 @@ def test_what_is_read_does_not_depend_on_the_order_of_lines(world, read, tmp_pat
     for part, path in world.files.items():
         turned[part] = tmp_path / path.name
         turned[part].write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
-    read_questions(turned, tmp_path / "out", tmp_path / "out/scenes", "released")
+    read_questions(turned, tmp_path / "out", tmp_path / "out/scenes", "released", 1)
     for name in ("questions", "paraphrases", "rejects", "scenes/scenes"):
         assert (tmp_path / f"out/{name}.parquet").read_bytes() == (read[0] / f"{name}.parquet").read_bytes()
 
@@ -297,7 +299,7 @@ def test_files_that_say_nothing_of_a_draw_are_drawn_from(root, world, tmp_path):
     for part, path in world.files.items():
         records = [json.loads(text) | {"properties": None} for text in path.read_text().splitlines()]
         files[part] = write_lines(tmp_path / path.name, records)
-    counts = read_questions(files, tmp_path, tmp_path / "scenes", "released")
+    counts = read_questions(files, tmp_path, tmp_path / "scenes", "released", 1)
     assert not [key for key in counts if key.startswith("property")]
     definition = read_yaml(root / "config/splits/program-1.yaml")
     counts = split(tmp_path / "questions.parquet", definition, None, tmp_path / "s.parquet", SplitSettings(), 1)
@@ -332,10 +334,37 @@ def test_the_files_run_through_split_baseline_and_scores(root, read, rows, tmp_p
     assert ("has-count-and-rm-v-c", "test_comp", "paraphrased") in overall
 
 
+@pytest.mark.parametrize("key", ["paraphrased", "rephrase"])
+def test_paraphrases_have_one_of_two_keys(tmp_path, key):
+    record = {name: value for name, value in GOOD.items() if name != "rephrase"} | {key: "What is the number of dogs?"}
+    taken(tmp_path, [json.dumps(record).encode()])
+    rows = tables.read(tmp_path / "paraphrases.parquet", PARAPHRASES).to_pylist()
+    assert rows == [{"question_id": "train_0", "text": "What is the number of dogs?"}]
+
+
+def test_without_answers_of_test_the_texts_of_dev_are_dealt(world, tmp_path):
+    files = {part: path for part, path in world.files.items() if part != "test"}
+    counts = read_questions(files, tmp_path, tmp_path / "scenes", "released", 1)
+    rows = tables.read(tmp_path / "questions.parquet", DATASET).to_pylist()
+    parts = {part: {row["text"] for row in rows if row["part"] == part} for part in ("train", "dev", "test")}
+    assert not parts["dev"] & parts["test"]
+    assert counts["out: dev"] + counts["out: test"] == len(world.files["dev"].read_text().splitlines())
+    assert min(counts["out: dev"], counts["out: test"]) > 0.3 * (counts["out: dev"] + counts["out: test"])
+    read_questions(files, tmp_path / "other", tmp_path / "other/scenes", "released", 2)
+    dealt_otherwise = tables.read(tmp_path / "other/questions.parquet", DATASET)
+    assert dealt_otherwise["part"].to_pylist() != [row["part"] for row in rows]
+
+
+def test_a_file_without_answers_is_refused(world, tmp_path):
+    records = [json.loads(text) for text in world.files["test"].read_text().splitlines()]
+    for record in records:
+        del record["answer"]
+    files = world.files | {"test": write_lines(tmp_path / "test.jsonl", records)}
+    with pytest.raises(InputError, match="test.jsonl has no answers, as COVR's test.jsonl: leave it out"):
+        read_questions(files, tmp_path, tmp_path / "scenes", "released", 1)
+
+
 def test_settings_name_the_parts():
-    files = ReleasedQuestions(train="train.jsonl", dev="val.jsonl", test="test.jsonl")
-    assert {part: path.name for part, path in files.parts.items()} == {
-        "train": "train.jsonl",
-        "dev": "val.jsonl",
-        "test": "test.jsonl",
-    }
+    files = ReleasedQuestions(train="train.jsonl", dev="val.jsonl")
+    assert {part: path.name for part, path in files.parts.items()} == {"train": "train.jsonl", "dev": "val.jsonl"}
+    assert list(ReleasedQuestions(train="a", dev="b", test="c").parts) == ["train", "dev", "test"]

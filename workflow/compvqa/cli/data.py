@@ -287,17 +287,18 @@ def read_questions(
     scenes: Annotated[Path, typer.Option(help="Folder for the scene tables: images alone.")],
     testbed: Annotated[str, typer.Option(help="Name of the test-bed.")] = "covr",
     config: Config = None,
+    seed: Seed = 1,
     code: Code = None,
 ) -> None:
     """Take the questions of COVR's released files (--config names them) as the dataset, instead of making any."""
     from compvqa.questions.released.reader import ReleasedQuestions
     from compvqa.questions.released.reader import read_questions as work
 
-    frame = Frame("read_questions", config, None, code)
+    frame = Frame("read_questions", config, seed, code)
     parts = frame.settings(ReleasedQuestions).parts
     frame.note({"testbed": testbed})
     outputs = [out / f"{name}.parquet" for name in ("questions", "paraphrases", "rejects")]
-    frame.run(lambda: work(parts, out, scenes, testbed), parts.values(), [*outputs, *scene_tables(scenes)])
+    frame.run(lambda: work(parts, out, scenes, testbed, seed), parts.values(), [*outputs, *scene_tables(scenes)])
 
 
 def read_paraphrases(

@@ -1,8 +1,9 @@
 """The lines of the released COVR files, checked: JSON Lines, a question each.
 
-``qid``, ``utterance`` (the generated text), ``rephrase`` (people's text, or null), ``scenes`` (ids of GQA's images,
-and names of imSitu's without their ending), ``answer``, ``pattern_name`` (the template), ``program``, and
-``properties`` (those that the authors' splits hold out).
+``qid``, ``utterance`` (the generated text), ``paraphrased`` or ``rephrase`` (people's text: the one in version 1.0.1,
+the other in the authors' code), ``scenes`` (ids of GQA's images, and names of imSitu's without their ending),
+``answer``, ``pattern_name`` (the template), ``program``, and ``properties`` (those that the authors' splits hold out).
+The answers of ``test.jsonl`` were not released.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ TEMPLATES = {
     "verify_count_ref": "VERIFYCOUNT",
     "verify_count_ref_group_by": "VERIFYCOUNTGROUPBY",
 }
+UNANSWERED = "without an answer"
 LONGEST = 1 << 22  # bytes of a line; a longer one is of another format
 
 
@@ -110,7 +112,7 @@ def parse(record: dict) -> Line:
         return Line(
             question_id,
             _text(record.get("utterance"), "utterance"),
-            None if record.get("rephrase") is None else _text(record["rephrase"], "rephrase"),
+            _paraphrase(record),
             _images(record.get("scenes")),
             _answer(record.get("answer")),
             _template(record.get("pattern_name")),
@@ -143,6 +145,11 @@ def _text(value: object, key: str) -> str:
     return text
 
 
+def _paraphrase(record: dict) -> str | None:
+    key = next((key for key in ("paraphrased", "rephrase") if record.get(key) is not None), None)
+    return None if key is None else _text(record[key], key)
+
+
 def _images(value: object) -> tuple[str, ...]:
     names = [_id(name) for name in value] if isinstance(value, list) else []
     if not names or None in names:
@@ -159,6 +166,8 @@ def _image(name: str) -> str:
 
 def _answer(value: object) -> str:
     """The answer as our tables have it: ``true``, ``3``, ``red``."""
+    if value is None:
+        raise Refused(UNANSWERED)
     if isinstance(value, bool) or value in ("True", "False"):
         return str(value).lower()
     answer = _id(value)

@@ -14,11 +14,13 @@ import pyarrow as pa
 from pydantic import Field
 
 from compvqa import query, tables
+from compvqa.errors import InputError
 from compvqa.progress import track
-from compvqa.questions.released.lines import Line, Refused, read_lines
+from compvqa.questions.released.lines import UNANSWERED, Line, Refused, read_lines
 from compvqa.questions.tables import DATASET, PARAPHRASES
 from compvqa.scenes.tables import SCENES
 from compvqa.scenes.tables import TABLES as SCENE_TABLES
+from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 from compvqa.splits.properties import Question, predicate
 from compvqa.tables import Schema
@@ -73,31 +75,35 @@ class ReleasedQuestions(Settings):
 
     train: Path = Field(description="train.jsonl")
     dev: Path = Field(description="val.jsonl")
-    test: Path = Field(description="test.jsonl")
+    test: Path | None = Field(
+        None, description="test.jsonl with answers; without it, the texts of dev are dealt to dev and test"
+    )
 
     @property
     def parts(self) -> dict[str, Path]:
-        """The file of each part."""
-        return {"train": self.train, "dev": self.dev, "test": self.test}
+        """The file of each part that has one."""
+        return {"train": self.train, "dev": self.dev} | ({"test": self.test} if self.test else {})
 
 
 def read_questions(
-    parts: Mapping[str, Path], out: Path, scenes: Path, testbed: str, memory: str = "1GB"
+    parts: Mapping[str, Path], out: Path, scenes: Path, testbed: str, seed: int, memory: str = "1GB"
 ) -> dict[str, int]:
     """Read the file of each part into ``out/{questions,paraphrases,rejects}.parquet``, and what images they name into
     the scene tables in ``scenes``.
 
-    A line that is no question is a row of rejects; a file without any raises :class:`InputError`. Counts: lines,
+    Where no file is for test, each text of dev is dealt to dev or test, by lot. A line that is no question is a row of
+    rejects; a file without a JSON object, or without an answer, raises :class:`InputError`. Counts: lines,
     questions by part, paraphrases, images, rejects by reason, and for each property that files name how many questions
     have it by the file alone or by our definition alone. Question ids and scene ids are held, all else is streamed.
     """
     out.mkdir(parents=True, exist_ok=True)
-    reading = _Reading(testbed)
+    reading = _Reading(testbed, None if "test" in parts else seed)
     with query.connect(out, memory) as connection:
         intake = _Intake(connection)
         for part, path in parts.items():
             for number, line in track(read_lines(path), f"reading {path.name}", unit="line"):
                 intake.add(*reading.row(part, path.name, number, line))
+            reading.check(path)
         for schema, name in ((DATASET, "questions"), (PARAPHRASES, "paraphrases"), (REJECTS, "rejects")):
             intake.write(schema, out / f"{name}.parquet")
     tables.write(scenes / "scenes.parquet", SCENES, reading.scenes())
@@ -140,8 +146,11 @@ class _Intake:
 class _Reading:
     """What is kept of all lines: their ids, their images, and what is counted."""
 
-    def __init__(self, testbed: str):
+    def __init__(self, testbed: str, deal: int | None):
         self.testbed = testbed
+        self.deal = deal  # the seed by which the texts of dev are dealt; None: they are not
+        self.answered: Counter[str] = Counter()  # file -> questions
+        self.unanswered: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.seen: set[str] = set()
         self.side: dict[str, str] = {}  # image -> train or val
@@ -156,9 +165,13 @@ class _Reading:
             line = Refused(REPEATED, question_id=line.question_id)
         if isinstance(line, Refused):
             self.counts[f"rejected: {line.reason}"] += 1
+            self.unanswered[file] += line.reason == UNANSWERED
             refused = {"question_id": line.question_id, "reason": line.reason, "detail": line.detail}
             yield REJECTS, {"file": file, "line": number, **refused}
             return
+        if part == "dev" and self.deal is not None:
+            part = ("dev", "test")[stable_hash(self.deal, "dealt to test", line.text) % 2]
+        self.answered[file] += 1
         self.counts["out"] += 1
         self.counts[f"out: {part}"] += 1
         self.seen.add(line.question_id)
@@ -170,6 +183,13 @@ class _Reading:
         if line.paraphrase is not None:
             self.counts["paraphrases"] += 1
             yield PARAPHRASES, {"question_id": line.question_id, "text": line.paraphrase}
+
+    def check(self, path: Path) -> None:
+        """Raise :class:`InputError` if the file's questions have no answers."""
+        if self.unanswered[path.name] and not self.answered[path.name]:
+            raise InputError(
+                f"{path} has no answers, as COVR's test.jsonl: leave it out, and dev is dealt to dev and test."
+            )
 
     def _question(self, line: Line, part: str, side: str) -> dict:
         return {
