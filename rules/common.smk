@@ -49,6 +49,7 @@ ARMS |= {name: f"arms/{name}/" for name in CONFIG.judged.arms if name not in ARM
 PRESENCE_ENV = "../envs/models.yaml" if CONFIG.presence.method == "learned" else "../envs/data.yaml"
 LEXICON = [f"{T}/lexicon.json"] if CONFIG.lexicon else []
 PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases or CONFIG.released else []
+EASY = "easy/"  # the chain of VBEasyDistractors: the main one, but for its questions
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown).
 LOG = " --code {params.code} 2>&1 | tee {log}"
@@ -64,14 +65,19 @@ shell.prefix(
 
 
 wildcard_constraints:
-    arm="(arms/[a-z0-9_]+-[a-z0-9_]+/)?",
+    arm="((arms/[a-z0-9_]+-[a-z0-9_]+|easy)/)?",
 
 
 def method(stage, arm):
     """The method of overlap or presence in a chain: the main one's by the config, another's by its name."""
-    if not arm:
+    if not filtered(arm):
         return getattr(CONFIG, stage).method
     return Path(arm).name.split("-")[["overlap", "presence"].index(stage)]
+
+
+def filtered(arm):
+    """The chain whose related images a chain asks about."""
+    return "" if arm == EASY else arm
 
 
 def searched(arm):
@@ -91,13 +97,16 @@ def filter_settings(stage, arm):
 
 def question_settings(arm):
     """The section questions as JSON; a chain that is only judged asks about a share of its seeds."""
-    return CONFIG.section("questions", **({"seed_share": CONFIG.judged.seed_share} if arm else {}))
+    changed = {"distractors": "random"} if arm == EASY else {"seed_share": CONFIG.judged.seed_share}
+    return CONFIG.section("questions", **(changed if arm else {}))
 
 
-def split_settings(name):
-    """A split's definition and what all splits share, as JSON."""
-    shared = CONFIG.splits.model_dump(mode="json", exclude={"names"})
-    return as_json({"definition": SPLITS.load(name), "settings": shared})
+def split_settings(name, m=None):
+    """A split's definition and what all splits share, as JSON; with another M, unscaled, if one is given."""
+    definition, shared = SPLITS.load(name), CONFIG.splits.model_dump(mode="json", exclude={"names"})
+    if m is not None:
+        definition, shared = {**definition, "m": m}, {**shared, "m_scale": 1}
+    return as_json({"definition": definition, "settings": shared})
 
 
 def model_settings(name, *sections, **changed):
@@ -110,6 +119,11 @@ def model_settings(name, *sections, **changed):
 def module_of(model):
     """The module of a model: the name of a baseline, or as its file says."""
     return model if model in CONFIG.models.baselines else MODELS.load(model)["model"]
+
+
+def start_of(model):
+    """The pretrained weights that a model's training starts from; released questions have no graphs to pretrain on."""
+    return [] if CONFIG.released else [f"{T}/pretrained/{model}.{CONFIG.models.pretraining_seed}/model.safetensors"]
 
 
 def presence_settings(arm=""):

@@ -41,6 +41,7 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
         (RELEASED | {"lexicon": MINE["lexicon"]}, "released questions have no scene graphs"),
         (RELEASED | {"paraphrases": "p.csv"}, "have their paraphrases with them"),
         (RELEASED | {"models": {"trained": ["visualbert"]}}, "needs features.released"),
+        (RELEASED | {"models": {"easy": True}}, "models.easy needs questions that are made here"),
         (RELEASED | {"released": {"train": "a"}}, "config key released.dev has the wrong value"),
         ({"sources": MINE["sources"] * 2}, "two sources have one name"),
         ({"testbed": "My Bed"}, "config key testbed has the wrong value 'My Bed'"),
