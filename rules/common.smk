@@ -47,8 +47,9 @@ SPRITES = str(CONFIG.world)
 ARMS = {f"{CONFIG.overlap.method}-{CONFIG.presence.method}": ""}
 ARMS |= {name: f"arms/{name}/" for name in CONFIG.judged.arms if name not in ARMS}
 PRESENCE_ENV = "../envs/models.yaml" if CONFIG.presence.method == "learned" else "../envs/data.yaml"
+LEXICON = [f"{T}/lexicon.json"] if CONFIG.lexicon else []
+PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases or CONFIG.released else []
 EASY = "easy/"  # the chain of VBEasyDistractors: the main one, but for its questions
-PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases else []
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown).
 LOG = " --code {params.code} 2>&1 | tee {log}"
@@ -121,9 +122,12 @@ def module_of(model):
 
 
 def start_of(model):
-    """The pretrained weights that a model's training starts from; none where it starts from released ones."""
+    """The pretrained weights that a model's training starts from; none where it starts from released ones, or where there
+    are no graphs to pretrain on."""
     own = MODELS.load(model).get("settings", {}).get("checkpoint")
-    return [] if own else [f"{T}/pretrained/{model}.{CONFIG.models.pretraining_seed}/model.safetensors"]
+    return (
+        [] if own or CONFIG.released else [f"{T}/pretrained/{model}.{CONFIG.models.pretraining_seed}/model.safetensors"]
+    )
 
 
 def checkpoint_of(model):

@@ -58,7 +58,7 @@ rule validity:
         dataset=f"{T}/dataset/questions.parquet",
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         truth=CONFIG.truth or [],
-        lexicon=rules.lexicon.output.lexicon,
+        lexicon=LEXICON,
     output:
         validity=f"{T}/evaluation/validity.parquet",
         record=f"{T}/evaluation/validity.parquet.prov.json",

@@ -29,3 +29,6 @@ rule features:
     shell:
         f"python -m compvqa features {T}/features --scenes {T}/scenes --truth {{input.truth}}/complete"
         f" --aside {{input.aside}} --images {{input.images}}{STAGE}"
+
+
+ENCODER = rules.features.output.encoder

@@ -1,7 +1,6 @@
 # Takes graphs, scenes outside the test-bed and features; gives the image-subgraph classifier, a model a fold of the
 # images, what it says of other instances than are annotated, and the thresholds of the presence filter.
 ASIDE = str(CONFIG.aside)
-ENCODER = rules.features.output.get("encoder", [])  # released features have none
 IMAGES = f"{T}/filters/images"
 MODEL_FILES = ["model.safetensors", "model.json", "saw.parquet"]
 START = expand(f"{IMAGES}/start/{{file}}", file=MODEL_FILES) if ENCODER else []

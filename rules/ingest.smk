@@ -1,30 +1,4 @@
 # Takes raw downloads (or makes the sprites world); gives the one set of scene tables and the lexicon.
-for row in read_sources(PROJECT / "config/sources.tsv"):
-
-    rule:
-        name:
-            re.sub(r"\W", "_", f"download_{row.name}_{row.file}")
-        output:
-            files=expand(f"resources/{row.name}/{{file}}", file=row.files()),
-            record=f"resources/{row.name}/{row.file}.prov.json",
-        log:
-            f"logs/download/{row.name}_{row.file}.log",
-        benchmark:
-            f"benchmarks/jobs/download-{row.name}-{row.file}.tsv"
-        conda:
-            "../envs/data.yaml"
-        resources:
-            runtime=minutes(600),
-        params:
-            row=[row.name, row.file],
-            sha256=row.sha256,
-            code=stage_code("download"),
-        shell:
-            "python -m compvqa download {params.row} --folder $(dirname {output.record}) --sources $PROJECT/config/sources.tsv"
-            " --lock $PROJECT/config/sources.lock.tsv"
-            f"{LOG}"
-
-
 rule sprites:
     output:
         images=directory(f"{SPRITES}/images"),

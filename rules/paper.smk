@@ -4,27 +4,30 @@
 SHOWN = {
     "statistics": [rules.statistics.output.statistics],
     "scores": [rules.scores.output.scores],
-    "validity": [rules.validity.output.validity] if CONFIG.truth else [],
-    "filters": [rules.filters.output.filters] if CONFIG.judged.arms else [],
-    "distractors": [rules.distractors.output.distractors] if CONFIG.judged.arms else [],
-    "word_scores": [rules.word_scores.output.scores],
-    "word_histories": expand(rules.word_filter.output.history, names=WORD_KINDS),
-    "dataset": expand(rules.balance.output.dataset, arm=""),
-    "questions": expand(rules.gather_questions.output.questions, arm=""),
-    "dropped": expand(rules.gather_questions.output.dropped, arm=""),
+    "dataset": [f"{T}/dataset/questions.parquet"],
     "splits": expand(rules.split.output.split, split=CONFIG.splits.names),
     "definitions": [],
     "histories": [f"{T}/runs/{run}/history.csv" for run in RUNS],
-    "sources": expand(
-        f"{T}/sources/{{source}}/{{table}}.parquet",
-        source=[source.name for source in CONFIG.sources],
-        table=[*SCENE_TABLES, "rejects"],
-    ),
-    "scenes": rules.scenes.output.tables,
-    "related": gather.shards(rules.related.output.related, arm=""),
     "images": list(CONFIG.images.values()),
     "templates": [],
 }
+if not CONFIG.released:
+    SHOWN |= {
+        "validity": [rules.validity.output.validity] if CONFIG.truth else [],
+        "filters": [rules.filters.output.filters] if CONFIG.judged.arms else [],
+        "distractors": [rules.distractors.output.distractors] if CONFIG.judged.arms else [],
+        "word_scores": [rules.word_scores.output.scores],
+        "word_histories": expand(rules.word_filter.output.history, names=WORD_KINDS),
+        "questions": expand(rules.gather_questions.output.questions, arm=""),
+        "dropped": expand(rules.gather_questions.output.dropped, arm=""),
+        "sources": expand(
+            f"{T}/sources/{{source}}/{{table}}.parquet",
+            source=[source.name for source in CONFIG.sources],
+            table=[*SCENE_TABLES, "rejects"],
+        ),
+        "scenes": rules.scenes.output.tables,
+        "related": gather.shards(rules.related.output.related, arm=""),
+    }
 GIVEN = {
     "sources": [f"sources={T}/sources/{source.name}" for source in CONFIG.sources],
     "scenes": [f"scenes={T}/scenes"],
@@ -32,6 +35,12 @@ GIVEN = {
     "templates": ["templates=$PROJECT/config/templates/covr"],
 }
 KINDS = {name: PAPER.load(name)["kind"] for name in CONFIG.paper.show}
+for name in CONFIG.paper.show:
+    for what in PAPER.load(name)["inputs"]:
+        if what not in SHOWN:
+            raise WorkflowError(
+                f"paper.show names {name}, which needs {what}: released questions have none; leave it out."
+            )
 TABLES = [name for name in CONFIG.paper.show if KINDS[name] == "table"]
 FIGURES = [name for name in CONFIG.paper.show if KINDS[name] == "figure"]
 

@@ -22,3 +22,6 @@ rule features:
         code=stage_code("read_features", readers=CONFIG.features.released.readers),
     shell:
         f"python -m compvqa read-features {T}/features --scenes {T}/scenes --config {{params.config:q}}{LOG}"
+
+
+ENCODER = []  # nobody released it

@@ -3,7 +3,7 @@ rule split:
     input:
         dataset=f"{T}/dataset/questions.parquet",
         scenes=f"{T}/scenes/scenes.parquet",
-        lexicon=rules.lexicon.output.lexicon,
+        lexicon=LEXICON,
     output:
         split=f"{T}/splits/{{split}}.parquet",
         record=f"{T}/splits/{{split}}.parquet.prov.json",
@@ -18,11 +18,12 @@ rule split:
         runtime=minutes(10),
     params:
         config=lambda wildcards: split_settings(wildcards.split),
+        lexicon=repeated("--lexicon", LEXICON),
         seed=CONFIG.seed,
         code=stage_code("split"),
     shell:
         "python -m compvqa split {output.split} --dataset {input.dataset} --scenes {input.scenes}"
-        " --lexicon {input.lexicon}"
+        " {params.lexicon}"
         f"{STAGE}"
 
 

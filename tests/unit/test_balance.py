@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.balance import DATASET, BalanceSettings, balance
+from compvqa.balance import BalanceSettings, balance
 from compvqa.errors import InputError
-from compvqa.questions.tables import QUESTIONS
+from compvqa.questions.tables import DATASET, QUESTIONS
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import stable_hash
 

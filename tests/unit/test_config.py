@@ -10,10 +10,12 @@ MINE = {
     "sources": [{"name": "a", "reader": "gqa", "files": {"train": "a.json"}}],
     "lexicon": {"file": "lexicon.json"},
 }
+FILES = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
+RELEASED = {"sources": [], "lexicon": None, "released": FILES}
 CSV = {"image_space": "vg", "reader": "csv", "files": ["a.csv"]}
 
 
-@pytest.mark.parametrize("name", ["config", "tiny", "real-subset", "covr"])
+@pytest.mark.parametrize("name", ["config", "tiny", "real-subset", "covr", "covr-released"])
 def test_the_configs_of_the_project_are_valid(root, name):
     config = read_config(root / "config" / f"{name}.yaml")
     for folder, names in (
@@ -33,6 +35,14 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
     ("change", "words"),
     [
         ({"lexicon": {}}, "give either file or gqa"),
+        ({"lexicon": None}, "give sources and a lexicon, or the files of released questions"),
+        ({"sources": []}, "give sources and a lexicon, or the files of released questions"),
+        ({"released": FILES}, "released questions have no scene graphs: give no sources"),
+        (RELEASED | {"lexicon": MINE["lexicon"]}, "released questions have no scene graphs"),
+        (RELEASED | {"paraphrases": "p.csv"}, "have their paraphrases with them"),
+        (RELEASED | {"models": {"trained": ["visualbert"]}}, "needs features.released"),
+        (RELEASED | {"models": {"easy": True}}, "models.easy needs questions that are made here"),
+        (RELEASED | {"released": {"train": "a"}}, "config key released.dev has the wrong value"),
         ({"sources": MINE["sources"] * 2}, "two sources have one name"),
         ({"testbed": "My Bed"}, "config key testbed has the wrong value 'My Bed'"),
         ({"judged": {"arms": ["none-none"]}}, "judged.arms needs the truth"),

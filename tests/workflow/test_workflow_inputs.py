@@ -42,7 +42,7 @@ def told(output: str) -> str:
         ({"candidates": {"backend": "oracle"}}, "there is no backend 'oracle' for candidates: name another"),
         ({"models": {"baselines": ["guess"]}}, "there is no model 'guess' for baseline: name another"),
         ({"sources": [{"name": "a", "reader": "guess", "files": {}}]}, "there is no reader 'guess' for ingest: name"),
-        ({"sources": []}, "config key sources has the wrong value"),
+        ({"sources": []}, "give sources and a lexicon, or the files of released questions"),
     ],
 )
 def test_a_wrong_config_is_named(project, change, words):

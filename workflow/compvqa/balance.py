@@ -22,14 +22,11 @@ from pydantic import Field, NonNegativeInt
 
 from compvqa import query, tables
 from compvqa.progress import track
-from compvqa.questions.tables import QUESTIONS
+from compvqa.questions.tables import DATASET, PARTS, QUESTIONS
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
-from compvqa.tables import Schema
 
-PARTS = ("train", "dev", "test")
 Tie = Callable[[int, int], int]  # (answer, times it was taken) -> its place among equals
-DATASET = Schema("dataset", QUESTIONS.fields.append(pa.field("part", pa.string())), key=("question_id",))
 
 
 class BalanceSettings(Settings):
@@ -289,5 +286,6 @@ def _kept_batches(questions: Path, chosen: np.ndarray) -> Iterator[pa.RecordBatc
                 continue
             table = file.read_row_group(group, columns=names).select(names).take(pa.array(rows))
             labels = pa.array([PARTS[p] for p in parts[rows].tolist()], type=pa.string())
-            table = table.append_column("part", labels).cast(DATASET.fields)
+            nothing = pa.nulls(len(rows), DATASET.fields.field("properties").type)
+            table = table.append_column("part", labels).append_column("properties", nothing).cast(DATASET.fields)
             yield from table.combine_chunks().to_batches()

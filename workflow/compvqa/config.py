@@ -33,6 +33,7 @@ from compvqa.graphs.enumerate import SubgraphSettings
 from compvqa.graphs.related import RelatedSettings
 from compvqa.paper.explorer.questions import ExplorerSettings
 from compvqa.questions.covr.generate import QuestionsSettings
+from compvqa.questions.released.reader import ReleasedQuestions
 from compvqa.run import validate
 from compvqa.scenes.ingest import SourceSettings
 from compvqa.scenes.sprites import SpritesSettings
@@ -151,8 +152,11 @@ class Config(Settings):
     testbed: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", description="names the folder of the results")
     seed: int = Field(1, description="of every random choice")
     shards: int = Field(2, ge=1, le=1000, description="pieces of the work that grows with the data")
-    sources: tuple[SourceSettings, ...] = Field(min_length=1, description="the preferred source of an image first")
-    lexicon: LexiconSource
+    sources: tuple[SourceSettings, ...] = Field((), description="the preferred source of an image first")
+    lexicon: LexiconSource | None = Field(None, description="what is known of the sources' vocabulary")
+    released: ReleasedQuestions | None = Field(
+        None, description="COVR's released questions: they are the dataset, and nothing is made before it"
+    )
     images: dict[str, Path] = Field(default_factory=dict, description="folder of pictures by image space")
     truth: Path | None = Field(None, description="the world's truth, where it is known (sprites)")
     paraphrases: Path | None = Field(
@@ -184,9 +188,7 @@ class Config(Settings):
 
     @model_validator(mode="after")
     def _whole(self) -> Config:
-        names = [source.name for source in self.sources]
-        if len(set(names)) < len(names):
-            raise ValueError("two sources have one name")
+        self._check_origin()
         for where, named in (("models.splits", self.models.splits), ("models.curve.splits", self.models.curve.splits)):
             unknown = sorted(set(named) - set(self.splits.names))
             if unknown:
@@ -207,6 +209,22 @@ class Config(Settings):
         if self.judged.arms and not self.truth:
             raise ValueError("judged.arms needs the truth of the scenes; leave it empty where there is none")
         return self
+
+    def _check_origin(self) -> None:
+        """Questions are either made of sources or were released."""
+        names = [source.name for source in self.sources]
+        if len(set(names)) < len(names):
+            raise ValueError("two sources have one name")
+        if self.released is None and not (names and self.lexicon):
+            raise ValueError("give sources and a lexicon, or the files of released questions")
+        if self.released and (names or self.lexicon or self.truth or self.presence.method != "none"):
+            raise ValueError("released questions have no scene graphs: give no sources, lexicon, truth or presence")
+        if self.released and self.paraphrases:
+            raise ValueError("released questions have their paraphrases with them: leave paraphrases out")
+        if self.released and self.models.easy:
+            raise ValueError("models.easy needs questions that are made here, not released ones: leave it out")
+        if self.released and self.models.trained and not self.features.released.sources:
+            raise ValueError("models.trained needs features.released where questions were released")
 
     def source(self, name: str) -> SourceSettings:
         """The source called ``name``."""

@@ -43,6 +43,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "questions": ("compvqa.questions.covr.generate", "compvqa.questions.covr.{kinds}"),
     "gather_questions": ("compvqa.questions.covr.gather",),
     "balance": ("compvqa.balance",),
+    "read_questions": ("compvqa.questions.released.reader",),
     "read_paraphrases": ("compvqa.questions.paraphrases",),
     "split": ("compvqa.splits.splitters",),
     "features": ("compvqa.features.extract",),

@@ -3,9 +3,9 @@
 import pytest
 
 from compvqa import tables
-from compvqa.balance import DATASET
 from compvqa.evaluation.analyses.statistics import STATISTICS, kind, statistics
 from compvqa.programs.operators import Row, to_json
+from compvqa.questions.tables import DATASET
 
 FIND = Row("Find", ("cat",))
 COUNT = [FIND, Row("Count", (), (0,))]

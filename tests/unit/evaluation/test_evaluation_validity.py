@@ -7,11 +7,10 @@ from itertools import pairwise
 import pytest
 
 from compvqa import tables
-from compvqa.balance import DATASET
 from compvqa.errors import InputError
 from compvqa.evaluation.analyses.validity import VALIDITY, ValiditySettings, validity
 from compvqa.programs.operators import Row, to_json
-from compvqa.questions.tables import QUESTIONS
+from compvqa.questions.tables import DATASET, QUESTIONS
 from compvqa.scenes.tables import TABLES
 
 # what is in each picture: (noun, attribute …); the annotators missed the second man and the cat on the last picture,

@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 
 from compvqa import tables
-from compvqa.balance import DATASET
 from compvqa.models import baseline, maj, majtempl
 from compvqa.programs.operators import Row, to_json
-from compvqa.questions.tables import PARAPHRASES
+from compvqa.questions.tables import DATASET, PARAPHRASES
 from compvqa.splits.splitters import SPLITS
 
 COUNT = to_json([Row("Find", ("cat",)), Row("Count", (), (0,))])

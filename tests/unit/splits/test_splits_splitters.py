@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.balance import DATASET
 from compvqa.errors import InputError
 from compvqa.programs.operators import Row, to_json
+from compvqa.questions.tables import DATASET
 from compvqa.scenes.tables import SCENES
 from compvqa.splits.leaks import check_leaks
 from compvqa.splits.properties import predicate

@@ -282,6 +282,25 @@ def balance(
     frame.run(lambda: work(questions, out, settings, seed), [questions], [out])
 
 
+def read_questions(
+    out: Annotated[Path, typer.Argument(help="Folder for the tables of questions, paraphrases and rejects.")],
+    scenes: Annotated[Path, typer.Option(help="Folder for the scene tables: images alone.")],
+    testbed: Annotated[str, typer.Option(help="Name of the test-bed.")] = "covr",
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Take the questions of COVR's released files (--config names them) as the dataset, instead of making any."""
+    from compvqa.questions.released.reader import ReleasedQuestions
+    from compvqa.questions.released.reader import read_questions as work
+
+    frame = Frame("read_questions", config, seed, code)
+    parts = frame.settings(ReleasedQuestions).parts
+    frame.note({"testbed": testbed})
+    outputs = [out / f"{name}.parquet" for name in ("questions", "paraphrases", "rejects")]
+    frame.run(lambda: work(parts, out, scenes, testbed, seed), parts.values(), [*outputs, *scene_tables(scenes)])
+
+
 def read_paraphrases(
     out: Annotated[Path, typer.Argument(help="Table of paraphrases to write.")],
     file: Annotated[Path, typer.Option(help="CSV, JSON lines or Parquet with the columns question_id and text.")],
@@ -299,7 +318,7 @@ def split(
     out: Annotated[Path, typer.Argument(help="Table of the split to write.")],
     dataset: Annotated[Path, typer.Option(help="Table of the balanced dataset.")],
     scenes: Annotated[Path, typer.Option(help="The scenes table, to check that no image is on both sides.")],
-    lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    lexicon: Annotated[Path | None, typer.Option(help="Lexicon that knows the attributes' groups.")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -314,7 +333,7 @@ def split(
     settings = validate(SplitSettings, request.settings, "splits")
     frame.run(
         lambda: work(dataset, request.definition, lexicon, out, settings, seed, scenes),
-        [dataset, scenes, lexicon],
+        [dataset, scenes, *([lexicon] if lexicon else [])],
         [out],
     )
 
@@ -329,5 +348,6 @@ def schema() -> None:
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
     stages = (download, sprites, simulate, lexicon, ingest, scenes, subgraphs, overlap, candidates, related)
-    for stage in (*stages, questions, gather_questions, balance, read_paraphrases, split, schema):
+    stages = (*stages, questions, gather_questions, balance, read_questions, read_paraphrases, split, schema)
+    for stage in stages:
         app.command(stage.__name__.replace("_", "-"), rich_help_panel=None)(stage)

@@ -4,6 +4,7 @@ import pyarrow as pa
 
 from compvqa.tables import Schema
 
+# Of questions that were read, not made, all from seed on is null: nobody released their subgraphs.
 QUESTIONS = Schema(
     "questions",
     pa.schema(
@@ -23,6 +24,19 @@ QUESTIONS = Schema(
             ("start_scene", pa.string()),
             ("size", pa.int16()),  # nodes of the seed's subgraph
             ("depth", pa.int16()),
+        ]
+    ),
+    key=("question_id",),
+)
+PARTS = ("train", "dev", "test")
+# The questions that models are trained and tested on.
+DATASET = Schema(
+    "dataset",
+    pa.schema(
+        [
+            *QUESTIONS.fields,
+            ("part", pa.string()),  # train, dev or test
+            ("properties", pa.list_(pa.string())),  # those that a released file says it has; null for our own
         ]
     ),
     key=("question_id",),

@@ -13,36 +13,47 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from compvqa import tables
 from compvqa.programs.operators import anonymize
 from compvqa.progress import track
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
-from compvqa.splits.properties import Predicate, Question
+from compvqa.splits.properties import COLUMNS, Predicate, Question, questions
 
 BATCH = 16_384
 TRAIN = "train"
 NamePair = tuple[str, str]  # by alphabet
 
 
-class DrawnPrograms(Settings):
+class _Drawn(Settings):
+    """What all draws have."""
+
+    draw: NonNegativeInt = Field(1, description="number of the random draw")
+    released: str = Field(
+        "",
+        description="property by which released files say which questions their authors drew: held out instead, where "
+        "the data set was read from such files",
+    )
+
+
+class DrawnPrograms(_Drawn):
     """The program split: a share of all programs, their names anonymised, is never seen in train."""
 
     kind: Literal["programs"]
     share: float = Field(0.2, gt=0, lt=1, description="held-out share of all anonymised programs")
-    draw: NonNegativeInt = Field(1, description="number of the random draw")
 
 
-class DrawnPairs(Settings):
+class DrawnPairs(_Drawn):
     """The lexical split: pairs of nouns, attributes or relations that are never together in one program of train."""
 
     kind: Literal["pairs"]
     pairs: PositiveInt = Field(65, description="held-out pairs of names")
     least_alone: NonNegativeInt = Field(50, description="train questions that each name must have without the other")
     least_together: PositiveInt = Field(15, description="questions of dev and test that a pair must have")
-    draw: NonNegativeInt = Field(1, description="number of the random draw")
 
 
 Drawn = DrawnPrograms | DrawnPairs
@@ -51,6 +62,8 @@ Drawn = DrawnPrograms | DrawnPairs
 def draw(dataset: Path, drawn: Drawn, seed: int) -> tuple[Predicate, dict[str, int]]:
     """Whether a question has what is drawn, and counts of what there was to draw from; for pairs each one's questions
     of dev and test too."""
+    if drawn.released and _given(dataset, drawn.released):
+        return lambda question: drawn.released in (question.given or ()), {f"drawn as released: {drawn.released}": 1}
     salt = f"{drawn.kind} {drawn.draw}"
     if isinstance(drawn, DrawnPrograms):
         known = sorted({anonymize(question.program) for _, question in _questions(dataset)})
@@ -68,18 +81,23 @@ def draw(dataset: Path, drawn: Drawn, seed: int) -> tuple[Predicate, dict[str, i
     return lambda question: _has_pair(question.names(), partners), counts
 
 
+def _given(dataset: Path, name: str) -> bool:
+    """Whether a question of the data set has the property ``name`` of released files."""
+    properties = tables.read(dataset, columns=["properties"])["properties"]
+    return bool(pc.any(pc.equal(pc.list_flatten(properties), name)).as_py())
+
+
 def _has_pair(names: set[str], partners: dict[str, set[str]]) -> bool:
     return any(partners[name] & names for name in names & partners.keys())
 
 
 def _questions(dataset: Path) -> Iterator[tuple[str, Question]]:
     """Each question of the data set with its part."""
-    columns = ["part", "template", "answer", "program", "tree"]
     with pq.ParquetFile(dataset) as file:
         total = -(-file.metadata.num_rows // BATCH)
-        for batch in track(file.iter_batches(BATCH, columns=columns), "reading programs", total, "batch"):
-            for part, *rest in zip(*(batch[column].to_pylist() for column in columns), strict=True):
-                yield part, Question(*rest)
+        batches = file.iter_batches(BATCH, columns=["part", *COLUMNS])
+        for batch in track(batches, "reading programs", total, "batch"):
+            yield from zip(batch["part"].to_pylist(), questions(batch), strict=True)
 
 
 @dataclass(frozen=True)

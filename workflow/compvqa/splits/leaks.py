@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.scenes.tables import SCENES
-from compvqa.splits.properties import AttributeGroups, Predicate, Question
+from compvqa.splits.properties import COLUMNS, AttributeGroups, Predicate, questions
 
 
 def check_leaks(
@@ -79,13 +79,13 @@ def _check_property(
     lexicon: AttributeGroups | None,
 ) -> None:
     """Count the property again in what the split keeps of train, and see that dev and test agree with it."""
-    columns = ["question_id", "part", "template", "answer", "program", "tree"]
-    table = tables.read(dataset, columns=columns)
+    table = tables.read(dataset, columns=["question_id", "part", *COLUMNS])
     kept = {part: set(ids) for part, ids in parts.items()}
     found = {"train": 0, "in all": 0}
     for batch in table.to_batches(16_384):
-        for question_id, part, *rest in zip(*(batch[column].to_pylist() for column in columns), strict=True):
-            holds = held_out(Question(*rest, lexicon))
+        ids, of_part = (batch[column].to_pylist() for column in ("question_id", "part"))
+        for question_id, part, question in zip(ids, of_part, questions(batch, lexicon), strict=True):
+            holds = held_out(question)
             found["in all"] += holds and part == "train"
             found["train"] += holds and question_id in kept["train"]
             wrong = "dev_iid" if holds else "dev_comp" if part == "dev" else "test_comp"

@@ -4,20 +4,24 @@ A property is a predicate over a question's program, template, answer and subgra
 ``HAS-QUANT-ALL`` or ``TPL-VERIFYATTR``; names are joined by ``and``, ``or``, ``not`` and parentheses, and a
 name with a space in it stands in double quotes: ``"LEXICAL-wine bottle" and not RM/V/C``. :data:`PROPERTIES`
 lists every kind with its meaning. What a name says of operators is about the rows of the question's own
-program, not about the conditions inside quantifiers.
+program, not about the conditions inside quantifiers. What it says of the subgraph is, where that is not known (of
+questions that were read from released files), about the references in the program, conditions included.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+import pyarrow as pa
+
 from compvqa.errors import InputError
 from compvqa.graphs.subgraph import Subgraph, parse
 from compvqa.programs.operators import COMPARISONS, Program, from_json, walk
+from compvqa.splits import structures
 
 
 class AttributeGroups(Protocol):
@@ -28,13 +32,18 @@ class AttributeGroups(Protocol):
 
 @dataclass(frozen=True)
 class Question:
-    """What properties look at; program and subgraph are read from their JSON when first asked for."""
+    """What properties look at; program and subgraph are read from their JSON when first asked for.
+
+    ``tree_json`` is None where the subgraph is not known. ``given``: the properties that a released file says the
+    question has, by the file's names; None where no file does.
+    """
 
     template: str
     answer: str
     program_json: str
-    tree_json: str
+    tree_json: str | None
     lexicon: AttributeGroups | None = None
+    given: Sequence[str] | None = None
 
     @cached_property
     def program(self) -> Program:
@@ -53,6 +62,14 @@ class Question:
 
 
 Predicate = Callable[[Question], bool]
+COLUMNS = ("template", "answer", "program", "tree", "properties")  # of the data set, from which questions are made
+
+
+def questions(batch: pa.RecordBatch, lexicon: AttributeGroups | None = None) -> Iterator[Question]:
+    """The questions of a batch of the data set's rows that has :data:`COLUMNS`."""
+    for *read, given in zip(*(batch[column].to_pylist() for column in COLUMNS), strict=True):
+        yield Question(*read, lexicon, given)
+
 
 _QUANTIFIERS = {"All": "ALL", "AllSame": "ALL", "Some": "SOME", "None": "NONE"}
 _COMPARISONS = {"MORE": {"gt"}, "LESS": {"lt"}, "SAME": {"eq"}}
@@ -121,16 +138,8 @@ def _has_same_attribute(question: Question, value: str | None) -> bool:
     return bool(groups) if value is None else any(_same(value, group) for group in groups)
 
 
-def _modifier(g: Subgraph) -> bool:
-    return any(edge.modifiers or _modifier(edge.target) for edge in g.edges)
-
-
-def _two_relations(g: Subgraph) -> bool:
-    return len(g.edges) > 1 or any(_two_relations(edge.target) for edge in g.edges)
-
-
-def _chain(g: Subgraph) -> bool:
-    return any(edge.target.edges for edge in g.edges)
+def _structure(*parts: str) -> Callable[[Question, str | None], bool]:
+    return lambda question, value: structures.has(question.program, question.tree_json and question.subgraph, parts)
 
 
 def _answer(question: Question, value: str | None) -> bool:
@@ -204,11 +213,11 @@ PROPERTIES = (
     Property(
         "RM/V/C",
         "the subgraph has a relation modifier, an object with two relations (V) or a chain of relations (C)",
-        lambda q, value: _modifier(q.subgraph) or _two_relations(q.subgraph) or _chain(q.subgraph),
+        _structure("modifier", "two relations", "chain"),
     ),
-    Property("RM", "the subgraph has a relation modifier", lambda q, value: _modifier(q.subgraph)),
-    Property("V", "the subgraph has an object with two relations", lambda q, value: _two_relations(q.subgraph)),
-    Property("C", "the subgraph has a chain of relations", lambda q, value: _chain(q.subgraph)),
+    Property("RM", "the subgraph has a relation modifier", _structure("modifier")),
+    Property("V", "the subgraph has an object with two relations", _structure("two relations")),
+    Property("C", "the subgraph has a chain of relations", _structure("chain")),
     Property(
         "TPL",
         "the question comes from this template",

@@ -29,7 +29,7 @@ from compvqa.seeds import by_rank
 from compvqa.settings import Settings
 from compvqa.splits.drawn import Drawn, draw
 from compvqa.splits.leaks import check_leaks
-from compvqa.splits.properties import AttributeGroups, Predicate, Question, predicate
+from compvqa.splits.properties import COLUMNS, AttributeGroups, Predicate, predicate, questions
 from compvqa.tables import Schema
 
 SPLITS = Schema(
@@ -129,14 +129,12 @@ def _masks(table: pa.Table) -> dict[str, np.ndarray]:
 
 def _holds(dataset: Path, held_out: Predicate, lexicon: AttributeGroups | None) -> np.ndarray:
     """For each question, in the table's order, whether it has the property."""
-    columns = ["template", "answer", "program", "tree"]
     flags: list[bool] = []
     with pq.ParquetFile(dataset) as file:
-        batches = file.iter_batches(16_384, columns=columns)
+        batches = file.iter_batches(16_384, columns=COLUMNS)
         total = -(-file.metadata.num_rows // 16_384)
         for batch in track(batches, "reading properties", total, "batch"):
-            rows = zip(*(batch[column].to_pylist() for column in columns), strict=True)
-            flags += [held_out(Question(*row, lexicon)) for row in rows]
+            flags += map(held_out, questions(batch, lexicon))
     return np.array(flags, dtype=bool)
 
 

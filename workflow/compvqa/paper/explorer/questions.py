@@ -33,7 +33,7 @@ class Side:
     question_id: str
     answer: str
     pictures: tuple[Picture, ...]
-    start: str
+    start: str | None  # the scene that the question was made from, where that is known
     run: tuple[programs.Line, ...]
 
 
@@ -43,8 +43,8 @@ class Card:
 
     template: str
     text: str
-    size: int
-    depth: int
+    size: int | None  # of the subgraph; None where it is not known
+    depth: int | None
     sides: tuple[Side, ...]
     programs: tuple[tuple[programs.Line, ...], ...]
 
@@ -63,7 +63,9 @@ def make(
     shown = sum(len(card.sides) for card in cards)
     page = environment().get_template("questions.html.j2")
     templates = sorted({card.template for card in cards})
-    html = page.render(cards=cards, templates=templates, shown=shown, part=settings.part, sketched=scenery.sketched)
+    told = {"shown": shown, "part": settings.part, "sketched": scenery.sketched}
+    started = any(side.start for card in cards for side in card.sides)
+    html = page.render(cards=cards, templates=templates, started=started, **told)
     write_text(out, html)
     return {
         "out": shown,
@@ -105,15 +107,17 @@ def _card(group: Group, scenery: Scenery) -> Card:
     for question in group.questions:
         names = _names(question["program"])
         shown = tuple(scenery.picture(scene, names) for scene in question["scene_ids"])
-        run = programs.run(question["program"], list(scenery.store.graphs(question["scene_ids"])))
+        graphs = list(scenery.store.graphs(question["scene_ids"]))
+        known = any(graph.objects for graph in graphs)
+        run = programs.run(question["program"], graphs) if known else ()
         sides.append(Side(question["question_id"], question["answer"], shown, question["start_scene"], run))
         listings.setdefault(question["program"], programs.lines(question["program"]))
     first = group.questions[0]
     return Card(
         group.template,
         group.text,
-        int(first["size"]),
-        int(first["depth"]),
+        first["size"],
+        first["depth"],
         tuple(sorted(sides, key=lambda side: side.answer, reverse=True)),
         tuple(listings.values()),
     )

@@ -42,7 +42,8 @@ def sample(dataset: Path, part: str, count: int, seed: int) -> list[Group]:
     Templates take turns until ``count`` questions are reached, each giving its texts in a stable random
     order, those with two answers first.
     """
-    questions = frame(dataset, COLUMNS, part)
+    questions = frame(dataset, COLUMNS, part).astype(object)
+    questions = questions.where(questions.notna(), None)  # what is not known of questions that were read
     turns = [_of_template(rows, seed) for _, rows in questions.groupby("template", sort=True)]
     chosen: list[Group] = []
     for group in (group for turn in zip_longest(*turns) for group in turn if group is not None):

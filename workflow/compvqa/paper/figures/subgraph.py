@@ -19,10 +19,10 @@ NODES = 7  # in the paper's figure, ROOT too
 
 def make(inputs: Inputs, reference: Reference) -> Figure:
     """The example, chosen among the subgraphs of the dataset's questions, with its English above it."""
-    trees = sorted(set(tables.read(one(inputs, "dataset"), columns=["tree"])["tree"].to_pylist()))
+    trees = sorted(set(tables.read(one(inputs, "dataset"), columns=["tree"])["tree"].to_pylist()) - {None})
     if not trees:
         figure, (ax,) = style.new(6, 2)
-        style.nothing_to_show(ax, "the dataset has no question")
+        style.nothing_to_show(ax, "no question of the dataset has a known subgraph")
         return figure
     g = parse(min(trees, key=rank))
     node = layout(g)

@@ -12,11 +12,12 @@ from compvqa.paper.data import Inputs, one
 from compvqa.paper.examples import rank
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
+from compvqa.splits.properties import COLUMNS as ASKED
 from compvqa.splits.properties import PROPERTIES, Property, Question, named
+from compvqa.splits.properties import questions as questions_of
 
 COLUMNS = ("True of a question if …", "Questions", "Example")
 NAMES = "LEXICAL"  # shown with the name that most questions have
-_READ = ["question_id", "text", "template", "answer", "program", "tree"]
 _BATCH = 16_384
 
 
@@ -82,6 +83,6 @@ def count(dataset: Path, names: Sequence[str]) -> dict[str, Found]:
 
 def _questions(dataset: Path) -> Iterator[tuple[str, str, Question]]:
     with pq.ParquetFile(dataset) as file:
-        for batch in file.iter_batches(_BATCH, columns=_READ):
-            for question_id, text, *parts in zip(*(batch[column].to_pylist() for column in _READ), strict=True):
-                yield question_id, text, Question(*parts)
+        for batch in file.iter_batches(_BATCH, columns=["question_id", "text", *ASKED]):
+            ids, texts = (batch[column].to_pylist() for column in ("question_id", "text"))
+            yield from zip(ids, texts, questions_of(batch), strict=True)

@@ -1,0 +1,33 @@
+# Takes COVR's released files; gives the dataset, its paraphrases, and the scene tables: images alone.
+for path in CONFIG.released.parts.values():
+    if not path.is_file() and str(path) not in DOWNLOADED:
+        raise WorkflowError(
+            f"{path} does not exist: download the dataset as https://github.com/benbogin/covr-dataset says, unpack it, "
+            "and name its train.jsonl and val.jsonl under released in the config."
+        )
+
+
+rule read_questions:
+    input:
+        CONFIG.released.parts.values(),
+    output:
+        dataset=f"{T}/dataset/questions.parquet",
+        paraphrases=PARAPHRASES,
+        rejects=f"{T}/dataset/rejects.parquet",
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        record=f"{T}/dataset/questions.parquet.prov.json",
+    log:
+        "logs/read_questions.log",
+    benchmark:
+        "benchmarks/jobs/read_questions.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(60),
+    params:
+        config=CONFIG.section("released"),
+        seed=CONFIG.seed,
+        code=stage_code("read_questions"),
+    shell:
+        f"python -m compvqa read-questions {T}/dataset --scenes {T}/scenes --testbed {CONFIG.testbed}" f"{STAGE}"

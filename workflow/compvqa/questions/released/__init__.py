@@ -1,0 +1,1 @@
+"""Questions that were released, read into the tables that generation would make."""
