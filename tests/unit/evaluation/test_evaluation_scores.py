@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from compvqa import tables
 from compvqa.balance import DATASET
 from compvqa.errors import InputError
+from compvqa.evaluation.answers import Run
 from compvqa.evaluation.scores import (
     GENERALIZATION,
     SCORES,
-    Run,
     ScoreSettings,
     bootstrap,
     generalization_score,
-    generalize,
     over_seeds,
     score,
 )
-from compvqa.models.baseline import PREDICTIONS
+from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
+from compvqa.questions.tables import PARAPHRASES
 from compvqa.splits.splitters import SPLITS
 
 ANSWERS = {"q0": "true", "q1": "false", "q2": "2", "q3": "red", "q4": "true", "q5": "blue"}
@@ -38,16 +38,29 @@ def world(tmp_path):
         dataset = tmp_path / "dataset.parquet"
         splits = (tmp_path / "iid.parquet", tmp_path / "some.parquet")
         out = tmp_path / "out.parquet"
+        generalization = tmp_path / "generalization.parquet"
+        paraphrases = None
         predictions = []
 
-        def predict(self, run, answers):
+        def predict(self, run, answers, paraphrased=()):
             path = tmp_path / f"{run}.parquet"
-            rows = [{"run": run, "question_id": q, "answer": a, "p": 1.0} for q, a in answers.items()]
+            said = [(GENERATED, *pair) for pair in answers.items()]
+            said += [(PARAPHRASED, *pair) for pair in dict(paraphrased).items()]
+            rows = [{"run": run, "text": text, "question_id": q, "answer": a, "p": 1.0} for text, q, a in said]
             tables.write(path, PREDICTIONS, rows)
             self.predictions = [*self.predictions, path]
 
+        def paraphrase(self, *question_ids):
+            self.paraphrases = tmp_path / "paraphrases.parquet"
+            rows = [{"question_id": question_id, "text": "in other words"} for question_id in question_ids]
+            tables.write(self.paraphrases, PARAPHRASES, rows)
+
+        def score(self):
+            files = (self.predictions, self.dataset, self.splits, self.out, self.generalization)
+            return score(*files, paraphrases=self.paraphrases)
+
         def scores(self):
-            score(self.predictions, self.dataset, self.splits, self.out)
+            self.score()
             return tables.read(self.out, SCORES).to_pylist()
 
     rows = []
@@ -92,14 +105,44 @@ def test_a_part_without_predictions_is_left_out(world):
     world.predict("vb.iid.iid.1", {"q0": "true", "q1": "true"})
     rows = world.scores()
     assert {(row["split"], row["part"]) for row in rows} == {("iid", "dev"), ("some", "dev_comp")}
-    counts = score(world.predictions, world.dataset, world.splits, world.out)
-    assert counts["dropped: run has no prediction of the part"] == 2
+    assert world.score()["dropped: run has no prediction of the part"] == 2
 
 
 def test_a_part_with_some_predictions_is_refused(world):
     world.predict("vb.iid.iid.1", {"q0": "true", "q1": "true", "q2": "2"})
-    with pytest.raises(InputError, match="answers only 1 of the 3 questions in part test of split iid"):
+    with pytest.raises(InputError, match="answers only 1 of the 3 generated questions in part test of split iid"):
         world.scores()
+
+
+def test_paraphrases_are_scored_beside_generated_texts_over_the_questions_that_have_one(world):
+    world.paraphrase("q0", "q3", "q4")
+    world.predict("vb.iid.iid.1", ANSWERS, {"q0": "true", "q3": "pink", "q4": "true"})
+    rows = [row for row in world.scores() if not row["template"]]
+    assert {(r["split"], r["part"], r["text"]): (r["n"], r["accuracy"]) for r in rows} == {
+        ("iid", "dev", "generated"): (2, 1),
+        ("iid", "dev", "paraphrased"): (1, 1),
+        ("iid", "test", "generated"): (3, 1),
+        ("iid", "test", "paraphrased"): (2, 0.5),
+        ("some", "dev_comp", "generated"): (1, 1),
+        ("some", "dev_comp", "paraphrased"): (1, 1),
+        ("some", "test_comp", "generated"): (2, 1),
+        ("some", "test_comp", "paraphrased"): (1, 1),
+    }
+
+
+def test_some_paraphrases_of_a_part_are_refused_and_none_are_counted(world):
+    world.paraphrase("q3", "q4")
+    world.predict("vb.iid.iid.1", ANSWERS)
+    assert world.score()["dropped: run has no prediction of the part"] == 2
+    world.predict("vb.iid.iid.2", ANSWERS, {"q3": "red"})
+    with pytest.raises(InputError, match="answers only 1 of the 2 paraphrased questions in part test of split iid"):
+        world.score()
+
+
+@pytest.mark.parametrize("answer", ["Red", " red", "RED "])
+def test_case_and_blanks_do_not_matter(world, answer):
+    world.predict("vb.iid.iid.1", ANSWERS | {"q3": answer})
+    assert {row["accuracy"] for row in world.scores()} == {1}
 
 
 def test_two_answers_of_a_run_to_a_question_are_refused(world):
@@ -121,13 +164,13 @@ def test_the_generalization_score_of_runs(world):
     world.predict("vb.some.comp.1", {"q0": "true"} | good)
     world.predict("vb.some.comp.2", {"q0": "true"} | bad)
     world.predict("vb.some.size.1", {"q0": "true"} | good)
-    generalize(world.predictions, world.dataset, world.splits, world.out)
-    rows = {row["part"]: row for row in tables.read(world.out, GENERALIZATION).to_pylist()}
+    world.score()
+    rows = {row["part"]: row for row in tables.read(world.generalization, GENERALIZATION).to_pylist()}
     test, dev = rows["test_comp"], rows["dev_comp"]
-    assert (test["text"], test["comp"], test["size"], test["score"]) == (0, 0.5, 1, 0.5)
+    assert (test["text_only"], test["comp"], test["size"], test["score"]) == (0, 0.5, 1, 0.5)
     assert (test["n"], test["seeds"]) == (2, 2)
     assert test["low"] <= 0.5 <= test["high"]
-    assert dev["text"] == dev["size"] == 1 and dev["score"] is None and dev["low"] is None
+    assert dev["text_only"] == dev["size"] == 1 and dev["score"] is None and dev["low"] is None
 
 
 def test_the_papers_generalization_scores(shared):

@@ -1,6 +1,8 @@
 """The baselines that look at no image."""
 
+import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -9,6 +11,7 @@ from compvqa import tables
 from compvqa.balance import DATASET
 from compvqa.models import baseline, maj, majtempl
 from compvqa.programs.operators import Row, to_json
+from compvqa.questions.tables import PARAPHRASES
 from compvqa.splits.splitters import SPLITS
 
 COUNT = to_json([Row("Find", ("cat",)), Row("Count", (), (0,))])
@@ -76,11 +79,12 @@ def dataset(tmp_path):
 def test_predictions_are_a_table(dataset, tmp_path, model):
     out = tmp_path / "predictions.parquet"
     counts = baseline.predict(model, f"{model}.iid.iid.0", dataset, None, ["train"], ["dev", "test"], out, 0)
-    assert counts == {"in": 3, "out": 1}
+    assert counts == {"in": 3, "out": 1, "generated": 1, "generated: answer not in train": 0}
     (row,) = tables.read(out, baseline.PREDICTIONS).to_pylist()
     assert row == {
         "run": f"{model}.iid.iid.0",
         "question_id": "0003",
+        "text": "generated",
         "answer": "2",
         "p": pytest.approx(2 / 3),
     }
@@ -97,7 +101,30 @@ def test_parts_may_come_from_a_split(dataset, tmp_path):
 
 def test_nothing_to_learn_from_gives_no_prediction(dataset, tmp_path):
     out = tmp_path / "predictions.parquet"
-    assert baseline.predict("maj", "maj.s.comp.0", dataset, None, ["test"], ["dev"], out, 0) == {
-        "in": 0,
-        "out": 0,
-    }
+    counts = baseline.predict("maj", "maj.s.comp.0", dataset, None, ["test"], ["dev"], out, 0)
+    assert (counts["in"], counts["out"]) == (0, 0)
+
+
+@pytest.mark.parametrize("model", ["maj", "majtempl", "echo"])
+def test_paraphrases_are_answered_beside_the_generated_texts(dataset, tmp_path, model, monkeypatch):
+    """A model that reads texts gets the paraphrase; those that do not say the same of both."""
+    echo = SimpleNamespace(COLUMNS=("text",), predict=lambda train, test, seed: (test["text"], [1.0] * len(test)))
+    monkeypatch.setitem(sys.modules, "compvqa.models.echo", echo)
+    said = [{"question_id": number, "text": f"paraphrase {number}"} for number in ("0000", "0003", "9999")]
+    tables.write(tmp_path / "paraphrases.parquet", PARAPHRASES, said)
+    out = tmp_path / "predictions.parquet"
+    parts = [["train"], ["dev", "train"]]
+    counts = baseline.predict(model, "m.iid.iid.0", dataset, None, *parts, out, 0, tmp_path / "paraphrases.parquet")
+    assert (counts["out"], counts["generated"], counts["paraphrased"]) == (6, 4, 2)
+    rows = {(row["question_id"], row["text"]): row["answer"] for row in tables.read(out).to_pylist()}
+    assert {question_id for question_id, text in rows if text == "paraphrased"} == {"0000", "0003"}
+    expected = "paraphrase 0003" if model == "echo" else rows["0003", "generated"]
+    assert rows["0003", "paraphrased"] == expected
+
+
+def test_answers_that_no_train_question_has_are_counted(dataset, tmp_path):
+    rows = tables.read(dataset, DATASET).to_pylist()
+    rows[3]["answer"] = "7"
+    tables.write(dataset, DATASET, rows)
+    counts = baseline.predict("maj", "m.iid.iid.0", dataset, None, ["train"], ["dev"], tmp_path / "p.parquet", 0)
+    assert counts["generated: answer not in train"] == 1

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Seed, given, parquet_in, scene_tables
 from compvqa.settings import Settings
 
 
@@ -25,6 +25,7 @@ Dataset = Annotated[Path, typer.Option(help="Table of the balanced dataset.")]
 Split = Annotated[Path, typer.Option(help="Table of the split.")]
 Features = Annotated[Path, typer.Option(help="Folder with regions.parquet and features.npy.")]
 Parts = Annotated[list[str], typer.Option(help="A part of the split; repeat for more.")]
+Paraphrases = Annotated[Path | None, typer.Option(help="Table of paraphrases, which are asked too.")]
 Predictions = Annotated[list[Path], typer.Option(help="A run's predictions; repeat for more.")]
 
 
@@ -143,6 +144,7 @@ def predict(
     part: Parts,
     scenes: Scenes,
     features: Features,
+    paraphrases: Paraphrases = None,
     config: Config = None,
     code: Code = None,
 ) -> None:
@@ -154,8 +156,8 @@ def predict(
     store = [features / "regions.parquet", features / "features.npy"]
     shown = scenes / "scenes.parquet"
     frame.run(
-        lambda: work(weights, run, dataset, split, part, shown, *store, out),
-        [dataset, split, shown, *store, weights / "model.safetensors", weights / "model.json"],
+        lambda: work(weights, run, dataset, split, part, shown, *store, out, paraphrases),
+        [dataset, split, shown, *store, weights / "model.safetensors", weights / "model.json", *given(paraphrases)],
         [out],
         model=request.model,
     )
@@ -169,6 +171,7 @@ def baseline(
     split: Split,
     train_part: Annotated[list[str], typer.Option(help="A part to learn from; repeat for more.")],
     part: Parts,
+    paraphrases: Paraphrases = None,
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
@@ -177,8 +180,8 @@ def baseline(
 
     frame = Frame("baseline", None, seed, code)
     frame.run(
-        lambda: work(model, run, dataset, split, train_part, part, out, seed),
-        [dataset, split],
+        lambda: work(model, run, dataset, split, train_part, part, out, seed, paraphrases),
+        [dataset, split, *given(paraphrases)],
         [out],
         model=model,
     )
@@ -190,21 +193,21 @@ def scores(
     predictions: Predictions,
     dataset: Dataset,
     splits: Annotated[list[Path], typer.Option(help="A split's table; repeat for more.")],
+    paraphrases: Paraphrases = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
     """Score runs on all parts of all splits, and how far they generalize (section 5)."""
-    from compvqa.evaluation.scores import ScoreSettings, generalize, score
+    from compvqa.evaluation.scores import ScoreSettings, score
 
     frame = Frame("scores", config, seed, code)
     settings = frame.settings(ScoreSettings)
-
-    def work() -> dict[str, int]:
-        generalize(predictions, dataset, splits, generalization, settings, seed)
-        return score(predictions, dataset, splits, out, settings, seed)
-
-    frame.run(work, [*predictions, dataset, *splits], [out, generalization])
+    frame.run(
+        lambda: score(predictions, dataset, splits, out, generalization, settings, seed, paraphrases),
+        [*predictions, dataset, *splits, *given(paraphrases)],
+        [out, generalization],
+    )
 
 
 def statistics(

@@ -76,6 +76,11 @@ def parquet_in(folder: Path) -> list[Path]:
     return found
 
 
+def given(path: Path | None) -> list[Path]:
+    """An input that may be left out, as a list."""
+    return [] if path is None else [path]
+
+
 def scene_tables(folder: Path) -> list[Path]:
     """The five tables of scenes in a folder."""
     return [folder / f"{name}.parquet" for name in ("scenes", "objects", "attributes", "relations", "modifiers")]

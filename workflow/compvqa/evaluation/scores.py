@@ -1,16 +1,11 @@
 """Accuracy of runs on the parts of splits, and the generalization score (COVR, section 5).
 
-A run is named ``<model>.<split>.<variant>.<seed>``: what was trained, on which split, and on which of its
-parts: ``iid`` (all of train), ``size`` (train_size, VB_iid-size), ``comp`` (train, VB_M and VB_0), ``text``
-(all of train, images zeroed, VBText) or another that a model has. A run trained on the split ``iid`` is
-scored on every split, any other on its own, so that all are scored on the same questions. Answers are
-compared as strings.
+:mod:`compvqa.evaluation.answers` says what a run is and which of its answers are right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -18,15 +13,12 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, PositiveInt
 
-from compvqa import tables
-from compvqa.errors import InputError
-from compvqa.models.baseline import PREDICTIONS
+from compvqa import query, tables
+from compvqa.evaluation.answers import Run, judge, open_predictions
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 from compvqa.tables import Schema
 
-IID = "iid"
-EVALUATED = ("dev", "test", "dev_iid", "dev_comp", "test_comp")
 SCORES = Schema(
     "scores",
     pa.schema(
@@ -37,6 +29,7 @@ SCORES = Schema(
             ("variant", pa.string()),
             ("seed", pa.int64()),
             ("part", pa.string()),
+            ("text", pa.string()),  # what was asked: the generated text, or its paraphrase
             ("template", pa.string()),  # "" for all templates
             ("property", pa.string()),  # "" for all questions
             ("n", pa.int64()),
@@ -45,7 +38,7 @@ SCORES = Schema(
             ("high", pa.float64()),
         ]
     ),
-    key=("run", "split", "part", "template", "property"),
+    key=("run", "split", "part", "text", "template", "property"),
 )
 GENERALIZATION = Schema(
     "generalization",
@@ -54,9 +47,10 @@ GENERALIZATION = Schema(
             ("model", pa.string()),
             ("split", pa.string()),
             ("part", pa.string()),
+            ("text", pa.string()),  # as in the scores
             ("n", pa.int64()),
             ("seeds", pa.int64()),  # runs with the variant comp
-            ("text", pa.float64()),  # accuracies from 0 to 1, mean over seeds
+            ("text_only", pa.float64()),  # accuracies from 0 to 1, mean over seeds
             ("comp", pa.float64()),
             ("size", pa.float64()),
             ("score", pa.float64()),  # null where it is undefined, as are low and high
@@ -64,7 +58,7 @@ GENERALIZATION = Schema(
             ("high", pa.float64()),
         ]
     ),
-    key=("model", "split", "part"),
+    key=("model", "split", "part", "text"),
 )
 
 
@@ -75,163 +69,96 @@ class ScoreSettings(Settings):
     level: float = Field(0.95, gt=0, lt=1, description="share of the resamples inside the interval")
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a run's name says."""
-
-    model: str
-    split: str
-    variant: str
-    seed: int
-
-    @staticmethod
-    def parse(name: str) -> Run:
-        """The run called ``name``; raises :class:`InputError` if that is no run's name."""
-        fields = name.split(".")
-        if len(fields) != 4 or not all(fields) or not fields[3].isdecimal():
-            raise InputError(f"{name!r} is no name of a run: write <model>.<split>.<variant>.<seed>.")
-        return Run(*fields[:3], int(fields[3]))
-
-
 def score(
     predictions: Sequence[Path],
     dataset: Path,
     splits: Sequence[Path],
-    out: Path,
+    scores: Path,
+    generalization: Path,
     settings: ScoreSettings | None = None,
     seed: int = 0,
+    paraphrases: Path | None = None,
 ) -> dict[str, int]:
-    """Write the scores table: accuracy of each run by part, over all templates and by template.
+    """Write the tables of scores and of generalization scores of the runs in the files ``predictions``.
 
-    A part of which a run has no prediction is left out and counted; one of which it has only some, a question
-    predicted twice, or a run's name that can't be read raise :class:`InputError`.
+    Scores are of each run by part and text, over all templates and by template. Of generalization there is a
+    row for each model with runs of the variants text, comp and size: accuracies are means over seeds, and the
+    interval resamples the questions, the same ones for all three.
     """
     settings = settings or ScoreSettings()
-    with duckdb.connect() as db:
-        skipped = _load(db, predictions, dataset, splits)
-        rows = db.sql(
-            """select run, split, part, coalesce(template, '') as template, count(*) as n,
-                sum(correct) as correct
-            from judged group by grouping sets ((run, split, part), (run, split, part, template))"""
-        ).fetchall()
+    with query.connect(scores.parent) as db:
+        skipped = judge(db, open_predictions(predictions), dataset, splits, paraphrases)
+        rows = score_rows(db, settings, seed)
+        compared = generalization_rows(db, settings, seed)
         asked = db.sql("select count(*) from judged").fetchall()[0][0]
-    table = [_score_row(row, settings, seed) for row in rows]
-    tables.write(out, SCORES, table)
-    return {"in": asked, "out": len(table), "dropped: run has no prediction of the part": skipped}
+    tables.write(scores, SCORES, rows)
+    tables.write(generalization, GENERALIZATION, compared)
+    dropped = {"dropped: run has no prediction of the part": skipped}
+    return {"in": asked, "out": len(rows), "generalization scores": len(compared), **dropped}
 
 
-def _load(db: duckdb.DuckDBPyConnection, predictions: Sequence[Path], dataset: Path, splits: Sequence[Path]) -> int:
-    """The table ``judged`` (run, split, part, question_id, template, correct: 0 or 1).
-
-    Gives the number of parts of splits that a run has no prediction of.
-    """
-    given = tables.read_all(predictions, PREDICTIONS, ["run", "question_id", "answer"])
-    runs = {name: Run.parse(name) for name in given["run"].unique().to_pylist()}
-    db.register("predictions", given)
-    db.register("runs", pa.table({"run": list(runs), "trained_on": [run.split for run in runs.values()]}))
-    db.register("questions", tables.read(dataset, columns=["question_id", "template", "answer"]))
-    db.register("parts", pa.concat_tables(tables.read(path) for path in splits))
-    twice = db.sql(
-        "select run, question_id from predictions group by all having count(*) > 1 order by all limit 1"
+def score_rows(db: duckdb.DuckDBPyConnection, settings: ScoreSettings, seed: int) -> list[dict]:
+    """The rows of the scores of what is ``judged`` in ``db``."""
+    found = db.sql(
+        """select run, split, part, text, coalesce(template, '') as template, '' as property,
+            count(*) as n, sum(correct) as correct
+        from judged group by grouping sets ((run, split, part, text), (run, split, part, text, template))"""
     ).fetchall()
-    if twice:
-        raise InputError("run {} answers question {} twice: keep one answer.".format(*twice[0]))
-    db.execute(
-        f"""create table asked as
-        select run, split_name as split, part, question_id, template, q.answer, p.answer as predicted
-        from runs join parts on (trained_on = '{IID}' or trained_on = split_name)
-        join questions q using (question_id) left join predictions p using (run, question_id)
-        where part in {EVALUATED}"""
-    )
-    db.execute(
-        """create table covered as
-        select run, split, part, count(*) as n, count(predicted) as answered from asked group by all"""
-    )
-    partial = db.sql(
-        """select run, answered, n, part, split from covered where answered not in (0, n)
-        order by run, split, part limit 1"""
-    ).fetchall()
-    if partial:
-        message = "run {} answers only {} of the {} questions in part {} of split {}: predict them all."
-        raise InputError(message.format(*partial[0]))
-    db.execute(
-        """create table judged as
-        select a.run, a.split, a.part, question_id, template, (predicted = a.answer)::integer as correct
-        from asked a join covered c on a.run = c.run and a.split = c.split and a.part = c.part
-        where answered > 0"""
-    )
-    return db.sql("select count(*) from covered where answered = 0").fetchall()[0][0]
+    return [_score_row(row, settings, seed) for row in found]
 
 
 def _score_row(row: tuple, settings: ScoreSettings, seed: int) -> dict:
-    name, split, part, template, n, correct = row
+    name, split, part, text, template, named, n, correct = row
     run = Run.parse(name)
     outcomes = np.array([[1.0], [0.0]])
-    means = _resampled(outcomes, np.array([correct, n - correct]), settings, seed, *row[:4])
+    means = _resampled(outcomes, np.array([correct, n - correct]), settings, seed, *row[:6])
     low, high = interval(means[:, 0], settings.level)
     return {
         "run": name, "model": run.model, "split": split, "variant": run.variant, "seed": run.seed,
-        "part": part, "template": template, "property": "", "n": n, "accuracy": correct / n,
+        "part": part, "text": text, "template": template, "property": named, "n": n, "accuracy": correct / n,
         "low": low, "high": high,
     }  # fmt: skip
 
 
-def generalize(
-    predictions: Sequence[Path],
-    dataset: Path,
-    splits: Sequence[Path],
-    out: Path,
-    settings: ScoreSettings | None = None,
-    seed: int = 0,
-) -> dict[str, int]:
-    """Write the generalization scores of all models that have runs of the variants text, comp and size.
-
-    Accuracies are means over seeds; the interval resamples the questions, the same ones for all three.
-    """
-    settings = settings or ScoreSettings()
-    with duckdb.connect() as db:
-        _load(db, predictions, dataset, splits)
-        db.execute(
-            """create table averaged as
-            select split_part(run, '.', 1) as model, split, part, split_part(run, '.', 3) as variant,
+def generalization_rows(db: duckdb.DuckDBPyConnection, settings: ScoreSettings, seed: int) -> list[dict]:
+    """The rows of the generalization scores of what is ``judged`` in ``db``."""
+    patterns = db.sql(
+        """with averaged as (
+            select split_part(run, '.', 1) as model, split, part, text, split_part(run, '.', 3) as variant,
                 question_id, avg(correct) as correct, count(*) as seeds
-            from judged where part in ('dev_comp', 'test_comp') group by all"""
+            from judged where part in ('dev_comp', 'test_comp') group by all
+        ), questions_of as (
+            select model, split, part, text, question_id, max(seeds) filter (variant = 'comp') as seeds,
+                max(correct) filter (variant = 'text') as text_only,
+                max(correct) filter (variant = 'comp') as comp,
+                max(correct) filter (variant = 'size') as size
+            from averaged group by all
         )
-        patterns = db.sql(
-            """with questions_of as (
-                select model, split, part, question_id, max(seeds) filter (variant = 'comp') as seeds,
-                    max(correct) filter (variant = 'text') as text,
-                    max(correct) filter (variant = 'comp') as comp,
-                    max(correct) filter (variant = 'size') as size
-                from averaged group by all
-            )
-            select model, split, part, text, comp, size, count(*) as n, max(seeds) as seeds
-            from questions_of where text is not null and comp is not null and size is not null
-            group by all order by all"""
-        ).fetchall()
+        select model, split, part, text, text_only, comp, size, count(*) as n, max(seeds) as seeds
+        from questions_of where text_only is not null and comp is not null and size is not null
+        group by all order by all"""
+    ).fetchall()
     groups: dict[tuple, list[tuple]] = {}
     for row in patterns:
-        groups.setdefault(row[:3], []).append(row[3:])
-    rows = [_generalization_row(key, group, settings, seed) for key, group in groups.items()]
-    tables.write(out, GENERALIZATION, rows)
-    return {"in": sum(row["n"] for row in rows), "out": len(rows)}
+        groups.setdefault(row[:4], []).append(row[4:])
+    return [_generalization_row(key, group, settings, seed) for key, group in groups.items()]
 
 
 def _generalization_row(key: tuple, patterns: list[tuple], settings: ScoreSettings, seed: int) -> dict:
-    """One row from the distinct outcomes (text, comp, size, number of questions, seeds) of the questions."""
+    """One row from the distinct outcomes (text_only, comp, size, number of questions, seeds) of the questions."""
     outcomes = np.array([row[:3] for row in patterns], dtype=float)
     counts = np.array([row[3] for row in patterns])
-    text, comp, size = (counts @ outcomes / counts.sum()).tolist()
-    value = generalization_score(text, comp, size)
+    text_only, comp, size = (counts @ outcomes / counts.sum()).tolist()
+    value = generalization_score(text_only, comp, size)
     low, high = None, None
     if value is not None:
         drawn = [generalization_score(*m) for m in _resampled(outcomes, counts, settings, seed, *key).tolist()]
         defined = [d for d in drawn if d is not None]
         low, high = interval(np.array(defined), settings.level) if defined else (None, None)
-    model, split, part = key
+    model, split, part, text = key
     return {
-        "model": model, "split": split, "part": part, "n": int(counts.sum()), "seeds": patterns[0][4],
-        "text": text, "comp": comp, "size": size, "score": value, "low": low, "high": high,
+        "model": model, "split": split, "part": part, "text": text, "n": int(counts.sum()), "seeds": patterns[0][4],
+        "text_only": text_only, "comp": comp, "size": size, "score": value, "low": low, "high": high,
     }  # fmt: skip
 
 

@@ -14,19 +14,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compvqa import tables
+from compvqa.questions.tables import PARAPHRASES
 from compvqa.tables import Schema
 
+GENERATED, PARAPHRASED = "generated", "paraphrased"  # the texts that a question may have
 PREDICTIONS = Schema(
     "predictions",
     pa.schema(
         [
             ("run", pa.string()),
             ("question_id", pa.string()),
+            ("text", pa.string()),  # which of its texts was asked
             ("answer", pa.string()),
             ("p", pa.float32()),  # probability that the model gives the answer
         ]
     ),
-    key=("run", "question_id"),
+    key=("run", "question_id", "text"),
 )
 
 
@@ -39,21 +42,39 @@ def predict(
     parts: Sequence[str],
     out: Path,
     seed: int,
+    paraphrases: Path | None = None,
 ) -> dict[str, int]:
     """Write the predictions of ``model`` for the questions in ``parts``, from those in ``train_parts``.
 
     Parts are those of the split table ``split``, or the data set's own if it is None. Parts of questions to
-    answer may be empty; without a train question there is nothing to predict from, and no prediction.
+    answer may be empty; without a train question there is nothing to predict from, and no prediction. Questions in
+    the table ``paraphrases`` are answered once more, with the paraphrase for their text.
     """
     module = importlib.import_module(f"compvqa.models.{model}")
-    train = _questions(dataset, split, train_parts, module.COLUMNS)
-    test = _questions(dataset, split, parts, module.COLUMNS)
+    columns = tuple(dict.fromkeys(("question_id", "answer", *module.COLUMNS)))
+    train = _questions(dataset, split, train_parts, columns)
+    test = _questions(dataset, split, parts, columns)
     if len(train) == 0:
         test = test.slice(0, 0)
-    answers, p = module.predict(train, test, seed) if len(test) else ([], [])
-    columns = [[run] * len(test), test["question_id"], answers, p]
-    n = tables.write(out, PREDICTIONS, pa.table(columns, schema=PREDICTIONS.fields))
-    return {"in": len(train), "out": n}
+    texts = {GENERATED: test} | ({PARAPHRASED: _paraphrased(test, paraphrases)} if paraphrases else {})
+    known, found, counts = set(train["answer"].to_pylist()), [], {"in": len(train)}
+    for text, asked in texts.items():
+        answers, p = module.predict(train, asked, seed) if len(asked) else ([], [])
+        filled = [[run] * len(asked), asked["question_id"], [text] * len(asked), answers, p]
+        found.append(pa.table(filled, schema=PREDICTIONS.fields))
+        counts[text] = len(asked)
+        counts[f"{text}: answer not in train"] = sum(answer not in known for answer in asked["answer"].to_pylist())
+    return {**counts, "out": tables.write(out, PREDICTIONS, pa.concat_tables(found))}
+
+
+def _paraphrased(questions: pa.Table, paraphrases: Path) -> pa.Table:
+    """The questions that have a paraphrase, which stands in the place of their text, if that is read."""
+    texts = dict(zip(*(column.to_pylist() for column in tables.read(paraphrases, PARAPHRASES)), strict=True))
+    found = questions.filter(pc.is_in(questions["question_id"], pa.array(texts, pa.string())))
+    if "text" not in found.column_names:
+        return found
+    new = pa.array([texts[question_id] for question_id in found["question_id"].to_pylist()], pa.string())
+    return found.set_column(found.column_names.index("text"), "text", new)
 
 
 def _questions(dataset: Path, split: Path | None, parts: Sequence[str], columns: Sequence[str]) -> pa.Table:

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features.store import RegionStore
+from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.tables import SCENES
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -160,3 +161,11 @@ def read_questions(dataset: Path, scenes: Path, split: Path | None, parts: Seque
         table["answer"].to_pylist(),
         [[image[scene] for scene in row] for row in table["scene_ids"].to_pylist()],
     )
+
+
+def paraphrased(questions: Questions, paraphrases: Path) -> Questions:
+    """The questions that have a paraphrase in the table ``paraphrases``, with that for their text."""
+    texts = dict(zip(*(column.to_pylist() for column in tables.read(paraphrases, PARAPHRASES)), strict=True))
+    new = [texts.get(question_id) for question_id in questions.ids]
+    columns = (questions.ids, new, questions.answers, questions.images)
+    return Questions(*([value for value, text in zip(column, new, strict=True) if text] for column in columns))

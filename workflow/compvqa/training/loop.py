@@ -17,7 +17,7 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features.store import MOST_REGIONS, RegionStore
 from compvqa.files import read_json, write_json
-from compvqa.models.baseline import PREDICTIONS
+from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
 from compvqa.models.multi_image import MultiImageModel, load_pretrained
 from compvqa.progress import track
 from compvqa.settings import Settings
@@ -26,11 +26,14 @@ from compvqa.training.data import (
     Questions,
     collate,
     examples,
+    paraphrased,
     read_questions,
     shared_words,
     word_tokenizer,
 )
 from compvqa.training.fit import OptimisationSettings, fit, prepare
+
+UNKNOWN_ANSWER = -100  # the label of what no train question has for its answer; losses leave it out
 
 
 class TrainingSettings(Settings):
@@ -130,10 +133,15 @@ def predict(
     regions: Path,
     features: Path,
     out: Path,
+    paraphrases: Path | None = None,
     threads: int = 1,
     batch_size: int = 128,
 ) -> dict[str, int]:
-    """Answer the questions of ``parts`` with the model in ``run_folder`` and write the predictions table ``out``."""
+    """Answer the questions of ``parts`` with the model in ``run_folder`` and write the predictions table ``out``.
+
+    Questions in the table ``paraphrases`` are answered once more, by the paraphrase. An answer that no train question
+    has can't be given: such questions are counted, and count as wrong.
+    """
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True)
     described = read_json(run_folder / "model.json")
@@ -147,12 +155,18 @@ def predict(
     backbone = module.Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
     model = MultiImageModel(backbone, model_settings, len(answers))
     model.load_state_dict(load_file(run_folder / "model.safetensors"))
-    asked = read_questions(dataset, scenes, split, parts)
-    best, p = _answer(model, _examples(asked, answers, tokenizer, store, model_settings.longest), batch_size)
-    columns = [[run] * len(asked), asked.ids, [answers[number] for number in best], p]
-    tables.write(out, PREDICTIONS, pa.table(columns, schema=PREDICTIONS.fields))
-    right = sum(answers[number] == answer for number, answer in zip(best, asked.answers, strict=True))
-    return {"in": len(asked), "out": len(asked), "right": right}
+    texts = {GENERATED: read_questions(dataset, scenes, split, parts)}
+    texts |= {PARAPHRASED: paraphrased(texts[GENERATED], paraphrases)} if paraphrases else {}
+    found, counts = [], {"in": len(texts[GENERATED])}
+    for text, asked in texts.items():
+        shown = _examples(asked, answers, tokenizer, store, model_settings.longest)
+        best, p = _answer(model, shown, batch_size)
+        columns = [[run] * len(asked), asked.ids, [text] * len(asked), [answers[number] for number in best], p]
+        found.append(pa.table(columns, schema=PREDICTIONS.fields))
+        counts[text] = len(asked)
+        counts[f"{text}: right"] = sum(number == label for number, label in zip(best, shown.labels, strict=True))
+        counts[f"{text}: answer not in train"] = sum(label == UNKNOWN_ANSWER for label in shown.labels)
+    return {**counts, "out": tables.write(out, PREDICTIONS, pa.concat_tables(found))}
 
 
 @torch.no_grad()
@@ -181,5 +195,5 @@ def _examples(
     questions: Questions, answers: list[str], tokenizer: Tokenizer, store: RegionStore, longest: int
 ) -> Examples:
     number = {answer: at for at, answer in enumerate(answers)}
-    labels = [number.get(answer, -100) for answer in questions.answers]
+    labels = [number.get(answer, UNKNOWN_ANSWER) for answer in questions.answers]
     return examples(questions.texts, questions.images, labels, tokenizer, store, longest)

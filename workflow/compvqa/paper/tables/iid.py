@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compvqa.evaluation.scores import IID
+from compvqa.evaluation.answers import IID
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table

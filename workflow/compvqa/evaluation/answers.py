@@ -1,0 +1,122 @@
+"""Which questions each run answers right, on the parts of splits that are scored.
+
+A run is named ``<model>.<split>.<variant>.<seed>``: what was trained, on which split, and on which of its
+parts: ``iid`` (all of train), ``size`` (train_size, VB_iid-size), ``comp`` (train, VB_M and VB_0), ``text``
+(all of train, images zeroed, VBText) or another that a model has. A run trained on the split ``iid`` is
+scored on every split, any other on its own, so that all are scored on the same questions. A question is asked
+by its generated text, and once more by its paraphrase where it has one. Answers are compared without regard to
+case and surrounding blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+from pyarrow.dataset import Dataset
+from pyarrow.dataset import dataset as open_dataset
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
+from compvqa.questions.tables import PARAPHRASES
+
+IID = "iid"
+EVALUATED = ("dev", "test", "dev_iid", "dev_comp", "test_comp")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run's name says."""
+
+    model: str
+    split: str
+    variant: str
+    seed: int
+
+    @staticmethod
+    def parse(name: str) -> Run:
+        """The run called ``name``; raises :class:`InputError` if that is no run's name."""
+        fields = name.split(".")
+        if len(fields) != 4 or not all(fields) or not fields[3].isdecimal():
+            raise InputError(f"{name!r} is no name of a run: write <model>.<split>.<variant>.<seed>.")
+        return Run(*fields[:3], int(fields[3]))
+
+
+def open_predictions(paths: Sequence[Path]) -> Dataset | pa.Table:
+    """The tables of predictions at ``paths`` as one that is read in streams."""
+    for path in paths:
+        tables.check(path, PREDICTIONS)
+    fields = PREDICTIONS.fields
+    return open_dataset([str(path) for path in paths], fields, "parquet") if paths else fields.empty_table()
+
+
+def judge(
+    db: duckdb.DuckDBPyConnection,
+    predictions: Dataset | pa.Table,
+    dataset: Path,
+    splits: Sequence[Path],
+    paraphrases: Path | None = None,
+) -> int:
+    """Make the table ``judged`` in ``db``: run, split, part, text, question_id, template, correct (0 or 1).
+
+    ``predictions`` are rows as in :data:`PREDICTIONS`, ``paraphrases`` the table of questions that have one. Gives the
+    number of parts, each of its two texts apart, of which a run has no prediction: they are left out. One of which
+    it has only some, a question answered twice, or a run's name that can't be read raise :class:`InputError`.
+    """
+    db.register("predictions", predictions)
+    names = [name for (name,) in db.sql("select distinct run from predictions order by run").fetchall()]
+    db.register("runs", pa.table({"run": names, "trained_on": [Run.parse(name).split for name in names]}, _RUNS))
+    db.register("questions", tables.read(dataset, columns=["question_id", "template", "answer"]))
+    db.register("parts", pa.concat_tables(tables.read(path) for path in splits))
+    db.register("paraphrased", tables.read_all([paraphrases] if paraphrases else [], PARAPHRASES, ["question_id"]))
+    _refuse_twice(db)
+    db.execute(
+        f"""create view asked as
+        with texts as (
+            select question_id, '{GENERATED}' as text from questions
+            union all select question_id, '{PARAPHRASED}' from paraphrased
+        )
+        select run, split_name as split, part, text, question_id, template, q.answer, p.answer as predicted
+        from runs join parts on (trained_on = '{IID}' or trained_on = split_name)
+        join questions q using (question_id) join texts using (question_id)
+        left join predictions p using (run, question_id, text)
+        where part in {EVALUATED}"""
+    )
+    db.execute(
+        """create table covered as
+        select run, split, part, text, count(*) as n, count(predicted) as answered from asked group by all"""
+    )
+    _refuse_partial(db)
+    db.execute(
+        """create table judged as
+        select run, split, part, text, question_id, template,
+            (lower(trim(predicted)) = lower(trim(answer)))::tinyint as correct
+        from asked semi join (from covered where answered > 0) using (run, split, part, text)"""
+    )
+    return db.sql("select count(*) from covered where answered = 0").fetchall()[0][0]
+
+
+_RUNS = pa.schema([("run", pa.string()), ("trained_on", pa.string())])
+
+
+def _refuse_twice(db: duckdb.DuckDBPyConnection) -> None:
+    twice = db.sql(
+        """select run, question_id from predictions group by run, question_id, text
+        having count(*) > 1 order by all limit 1"""
+    ).fetchall()
+    if twice:
+        raise InputError("run {} answers question {} twice: keep one answer.".format(*twice[0]))
+
+
+def _refuse_partial(db: duckdb.DuckDBPyConnection) -> None:
+    partial = db.sql(
+        """select run, answered, n, text, part, split from covered where answered not in (0, n)
+        order by run, split, part, text limit 1"""
+    ).fetchall()
+    if partial:
+        message = "run {} answers only {} of the {} {} questions in part {} of split {}: predict them all."
+        raise InputError(message.format(*partial[0]))
