@@ -4,6 +4,7 @@
 SHOWN = {
     "statistics": [rules.statistics.output.statistics],
     "scores": [rules.scores.output.scores],
+    "generalization": [rules.scores.output.generalization],
     "validity": [rules.validity.output.validity] if CONFIG.truth else [],
     "filters": [rules.filters.output.filters] if CONFIG.judged.arms else [],
     "distractors": [rules.distractors.output.distractors] if CONFIG.judged.arms else [],
@@ -30,6 +31,7 @@ GIVEN = {
     "scenes": [f"scenes={T}/scenes"],
     "images": [f"images:{space}={folder}" for space, folder in CONFIG.images.items()],
     "templates": ["templates=$PROJECT/config/templates/covr"],
+    "definitions": ["definitions=$PROJECT/config/splits"],
 }
 KINDS = {name: PAPER.load(name)["kind"] for name in CONFIG.paper.show}
 TABLES = [name for name in CONFIG.paper.show if KINDS[name] == "table"]
@@ -68,10 +70,9 @@ rule table:
         definition=lambda wildcards: definition(wildcards.table),
         caption=lambda wildcards: PAPER.load(wildcards.table).get("caption", ""),
         look=LOOK,
-        splits=SPLITS.digest(*CONFIG.splits.names),
         code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
     shell:
-        "python -m compvqa table $PROJECT/config/paper/{wildcards.table}.yaml --splits $PROJECT/config/splits {params.inputs}"
+        "python -m compvqa table $PROJECT/config/paper/{wildcards.table}.yaml {params.inputs}"
         f" --out {T}/paper/{{wildcards.table}}{LOG}"
 
 

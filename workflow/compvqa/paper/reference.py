@@ -47,7 +47,8 @@ class Reference(Settings):
     facts: dict[str, Fact] = Field({}, description="what the paper says in words")
     notes: tuple[str, ...] = Field((), description="sentences below the table or figure")
     apart: str = Field(
-        "", description="why its numbers can't be compared with ours, if so: it stands after all others, under a heading"
+        "",
+        description="why its numbers can't be compared with ours, if so: it stands after all others, under a heading",
     )
 
     def value(self, row: str, column: str) -> Printed:

@@ -28,9 +28,9 @@ Piece = tuple[str, bool]
 class Cell:
     """One value: ours (mean, and deviation over ``n`` seeds), the paper's, and how it is written.
 
-    ``interval``: of our value, in the same unit. ``form``: ``percent`` (50.8), ``score`` (0.18), ``count`` (1,234), ``mean`` (4.4), ``text`` (words, in lines),
-    ``none`` (stays blank). ``low`` marks a model below the text-only baseline, ``marks`` the parts of a text (start,
-    end) that are underlined.
+    ``interval``: of our value, in its unit. ``form``: ``percent`` (50.8), ``score`` (0.18), ``count`` (1,234), ``mean``
+    (4.4), ``text`` (words, in lines), ``none`` (stays blank). ``low`` marks a model below the text-only baseline,
+    ``marks`` the parts of a text (start, end) that are underlined.
     """
 
     value: float | str | None = None

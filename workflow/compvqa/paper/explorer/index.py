@@ -44,7 +44,8 @@ def make(
 ) -> dict[str, int]:
     """Write the page ``out`` with the tables and figures of ``definitions`` (YAML files) made in ``folder``.
 
-    They come in the given order, those that stand apart last. ``pages``: further pages to link to, in the same folder as ``out``.
+    They come in the given order, those that stand apart last. ``pages``: further pages to link to, in the same folder
+    as ``out``.
     """
     sections, missing = [], 0
     for path in definitions:

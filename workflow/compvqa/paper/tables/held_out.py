@@ -30,6 +30,4 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         if split and not shown:
             notes.append(f"{label} has no example of ours: {split.empty}.")
     notes = ("Random draws of one kind of split are shown by the first.", *notes, *reference.notes)
-    return Table(
-        reference.title, reference.citation, "Split", reference.columns, tuple(rows), notes, True, reference.apart
-    )
+    return Table(reference.title, reference.citation, "Split", reference.columns, tuple(rows), notes, True)
