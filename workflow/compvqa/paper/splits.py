@@ -41,8 +41,10 @@ class Split:
     @property
     def empty(self) -> str:
         """Why there is nothing to train or test on; empty if there is."""
+        if not self.file:
+            return "it was not made"
         if not self.sizes:
-            return "no question of the data has its property, or it was not made"
+            return "no question of the data has its property"
         if not self.sizes.get(PART):
             return "no test question has its property"
         return "" if self.sizes.get("train") else "no training question is left"
@@ -54,8 +56,9 @@ def read_splits(inputs: Inputs, setup: str) -> list[Split]:
     with duckdb.connect() as db:
         for path in many(inputs, "splits"):
             sql = "select split_name, part, count(*) from read_parquet(?) group by all"
-            for name, part, count in db.execute(sql, [str(path)]).fetchall():
-                made.setdefault(plain(name), (path, {}))[1][part] = count
+            parts = db.execute(sql, [str(path)]).fetchall()
+            name = parts[0][0] if parts else path.stem
+            made[plain(name)] = (path, {part: count for _, part, count in parts})
     found = []
     for path in _definitions(many(inputs, "definitions")):
         data = read_yaml(path)

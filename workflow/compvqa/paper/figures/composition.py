@@ -14,7 +14,7 @@ from compvqa.paper.reference import Reference
 from compvqa.paper.splits import composition, properties_of, read_splits
 
 ACROSS, SHAPE = 5, 0.75  # pictures in a row, height to width of each
-WORDS, BELOW = 0.78, 0.3  # height of what is said above a row of pictures, and what is free below it
+WORDS, BELOW = 0.58, 0.3  # height of what is said above a row of pictures, and what is free below it
 TITLE, CHARACTERS = 0.45, 96  # height of the title; of a line of a question
 TRAIN, TEST = style.BLUE, style.ORANGE
 
@@ -50,5 +50,6 @@ def draw(title: str, train: tuple[dict, ...], test: dict, scenery: Scenery) -> F
         g = parse(row["tree"])
         for place, scene_id in enumerate(row["scene_ids"]):
             x = EDGE + place * (width + GAP)
-            scenery.draw(page.axes(x, top + WORDS - 0.2, width, SHAPE * width), scene_id, g, color)
+            told = g if scenery.plainness(scene_id) else None  # a picture needs no boxes
+            scenery.draw(page.axes(x, top + WORDS, width, SHAPE * width), scene_id, told, color)
     return page.figure

@@ -72,7 +72,8 @@ def _notes(reference: Reference, splits: Mapping[str, Sequence[Split]]) -> list[
         f"{models}iid-size that the model closes, at least 0; red: the model is below {models}Text.",
     ]
     for same in splits.values():
-        notes += [f"{s.title if len(same) == 1 else s.name} is empty: {s.empty}." for s in same if s.empty]
+        empty = [s for s in same if s.file and s.empty]
+        notes += [f"{s.title if len(same) == 1 else s.name} is empty: {s.empty}." for s in empty]
     few = next(filter(None, map(FEW.fullmatch, reference.columns)), None)
     if few:
         notes.append(
@@ -84,11 +85,12 @@ def _notes(reference: Reference, splits: Mapping[str, Sequence[Split]]) -> list[
 def _row(label: str, splits: Sequence[Split], ours: Ours, reference: Reference) -> Row:
     """The row of the splits of one title, ours beside the paper's."""
     papers = {column: reference.value(label, column) for column in reference.columns}
-    if not splits:
+    if not any(split.file for split in splits):
         cells = [Cell(paper=paper, form=FORMS.get(column, "percent")) for column, paper in papers.items()]
         return Row(label, tuple(cells), note="not made", note_from=0)
     cells = [ours.cell(column, splits, paper, reference) for column, paper in papers.items()]
     note = ""
     if all(cell.value is None for cell in cells[1:]):
-        note = "empty" if all(split.empty for split in splits) else ours.results.missing(ours.text)[0] or "not trained"
+        made = [split for split in splits if split.file]
+        note = "empty" if all(split.empty for split in made) else ours.results.missing(ours.text)[0] or "not trained"
     return Row(label, tuple(cells), note=note, note_from=1)

@@ -19,7 +19,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         if plain(split.title) not in splits or splits[plain(split.title)].empty:
             splits[plain(split.title)] = split
     others = [split.title for split in splits.values() if reference.label(split.title) not in reference.rows]
-    rows, notes = [], []
+    rows, lacking = [], {}
     for label in [*reference.rows, *others]:
         split = splits.get(plain(label))
         shown = composition(inputs, split) if split else None
@@ -27,7 +27,8 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         ours = dict(zip(reference.columns, (train, shown and shown.test["text"]), strict=True))
         cells = (Cell(ours[c], paper=reference.value(label, c), form="text") for c in reference.columns)
         rows.append(Row(label, tuple(cells), rule_above=bool(rows)))
-        if split and not shown:
-            notes.append(f"{label} has no example of ours: {split.empty}.")
-    notes = ("Random draws of one kind of split are shown by the first.", *notes, *reference.notes)
+        if not shown:
+            lacking.setdefault(split.empty if split else "it was not made", []).append(label)
+    reasons = (f"No example of ours, since {why}: {', '.join(labels)}." for why, labels in lacking.items())
+    notes = ("Random draws of one kind of split are shown by the first.", *reasons, *reference.notes)
     return Table(reference.title, reference.citation, "Split", reference.columns, tuple(rows), notes, True)
