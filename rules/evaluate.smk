@@ -5,6 +5,7 @@ rule scores:
         + [f"{T}/baselines/{run}.parquet" for run in BASELINES],
         dataset=f"{T}/dataset/questions.parquet",
         splits=expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
+        paraphrases=PARAPHRASES,
     output:
         scores=f"{T}/evaluation/scores.parquet",
         generalization=f"{T}/evaluation/generalization.parquet",
@@ -24,9 +25,10 @@ rule scores:
         code=stage_code("scores"),
         predictions=lambda wildcards, input: repeated("--predictions", input.predictions),
         splits=lambda wildcards, input: repeated("--splits", input.splits),
+        paraphrases=repeated("--paraphrases", PARAPHRASES),
     shell:
         "python -m compvqa scores {output.scores} --generalization {output.generalization} {params.predictions}"
-        " --dataset {input.dataset} {params.splits}"
+        " --dataset {input.dataset} {params.splits} {params.paraphrases}"
         f"{STAGE}"
 
 

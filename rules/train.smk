@@ -106,6 +106,7 @@ rule predict:
         model=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.json",
         dataset=f"{T}/dataset/questions.parquet",
         split=f"{T}/splits/{{split}}.parquet",
+        paraphrases=PARAPHRASES,
         scenes=f"{T}/scenes/scenes.parquet",
         regions=rules.features.output.regions,
         features=rules.features.output.features,
@@ -128,11 +129,12 @@ rule predict:
         parts=lambda wildcards: repeated(
             "--part", ["dev", "test"] if wildcards.split == "iid" else ["dev_comp", "test_comp"]
         ),
+        paraphrases=repeated("--paraphrases", PARAPHRASES),
         code=lambda wildcards: stage_code("predict", model=module_of(wildcards.model)),
     shell:
         "python -m compvqa predict {output.predictions} --weights $(dirname {input.weights})"
         " --run {wildcards.model}.{wildcards.split}.{wildcards.variant}.{wildcards.run_seed}"
-        f" --dataset {{input.dataset}} --split {{input.split}} {{params.parts}} --scenes {T}/scenes"
+        f" --dataset {{input.dataset}} --split {{input.split}} {{params.parts}} {{params.paraphrases}} --scenes {T}/scenes"
         f" --features {T}/features --config {{params.config:q}}{LOG}"
 
 
@@ -140,6 +142,7 @@ rule baseline:
     input:
         dataset=f"{T}/dataset/questions.parquet",
         split=f"{T}/splits/iid.parquet",
+        paraphrases=PARAPHRASES,
     output:
         predictions=f"{T}/baselines/{{model}}.iid.iid.{{run_seed}}.parquet",
         record=f"{T}/baselines/{{model}}.iid.iid.{{run_seed}}.parquet.prov.json",
@@ -154,9 +157,10 @@ rule baseline:
         runtime=minutes(10),
     params:
         seed=CONFIG.seed,
+        paraphrases=repeated("--paraphrases", PARAPHRASES),
         code=lambda wildcards: stage_code("baseline", model=module_of(wildcards.model)),
     shell:
         "python -m compvqa baseline {output.predictions} --model {wildcards.model}"
         " --run {wildcards.model}.iid.iid.{wildcards.run_seed} --dataset {input.dataset} --split {input.split}"
-        " --train-part train --part dev --part test"
+        " --train-part train --part dev --part test {params.paraphrases}"
         f"{SEED}"

@@ -140,6 +140,9 @@ class Config(Settings):
     lexicon: LexiconSource
     images: dict[str, Path] = Field(default_factory=dict, description="folder of pictures by image space")
     truth: Path | None = Field(None, description="the world's truth, where it is known (sprites)")
+    paraphrases: Path | None = Field(
+        None, description="people's paraphrases of questions: CSV, JSON lines or Parquet with question_id and text"
+    )
     aside: Path | None = Field(
         None,
         description="folder with encoder/ and calibration/: scenes outside the test-bed (sprites)",

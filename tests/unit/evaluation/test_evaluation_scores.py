@@ -1,10 +1,11 @@
 """Accuracy and generalization scores, on the paper's numbers and on small made-up runs."""
 
 import re
+from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
@@ -15,17 +16,26 @@ from compvqa.evaluation.scores import (
     GENERALIZATION,
     SCORES,
     ScoreSettings,
-    bootstrap,
+    accuracy_interval,
     generalization_score,
     over_seeds,
     score,
 )
+from compvqa.graphs.subgraph import make
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
+from compvqa.programs.operators import Row, to_json
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.splits.splitters import SPLITS
 
 ANSWERS = {"q0": "true", "q1": "false", "q2": "2", "q3": "red", "q4": "true", "q5": "blue"}
 TEMPLATES = {"q0": "VERIFYATTR", "q1": "VERIFYATTR", "q2": "COUNT", "q3": "QUERYATTR", "q4": "VERIFYATTR"}
+DOG = [Row("Find", ("dog",)), Row("Filter", ("small",), (0,))]
+PROGRAMS = {
+    "VERIFYATTR": [*DOG, Row("Unique", (), (1,)), Row("VerifyAttribute", ("red",), (2,))],
+    "COUNT": [Row("Find", ("dog",)), Row("Count", (), (0,))],
+    "QUERYATTR": [Row("Find", ("dog",)), Row("Unique", (), (0,)), Row("QueryAttribute", ("color",), (1,))],
+}
+PROPERTIES = {"VERIFYATTR": {"HAS-ATTR"}, "COUNT": {"HAS-COUNT", "ANS-NUM"}, "QUERYATTR": {"ANS-ATTR"}}
 PARTS = {"iid": {"train": ["q5"], "dev": ["q0", "q1"], "test": ["q2", "q3", "q4"]}}
 PARTS["some"] = {"train": ["q5"], "dev_comp": ["q0"], "test_comp": ["q2", "q4"]}
 
@@ -63,11 +73,18 @@ def world(tmp_path):
             self.score()
             return tables.read(self.out, SCORES).to_pylist()
 
+        def accuracies(self, by):
+            """(n, accuracy) by split, part and what ``by`` names, of generated texts; "" is all."""
+            other = "property" if by == "template" else "template"
+            rows = [row for row in self.scores() if not row[other] and row["text"] == "generated"]
+            return {(r["split"], r["part"], r[by]): (r["n"], r["accuracy"]) for r in rows}
+
     rows = []
     for question_id, answer in ANSWERS.items():
-        row = dict.fromkeys(("testbed", "split", "text", "annotator_text", "start_scene", "tree", "program"), "")
+        row = dict.fromkeys(("testbed", "split", "text", "annotator_text", "start_scene"), "")
         row |= dict.fromkeys(("seed", "subgraph_key", "size", "depth"), 0) | {"scene_ids": [], "part": ""}
         template = TEMPLATES.get(question_id, "QUERYATTR")
+        row |= {"tree": make("dog", "small").json(), "program": to_json(PROGRAMS[template])}
         rows.append(row | {"question_id": question_id, "answer": answer, "template": template})
     tables.write(World.dataset, DATASET, rows)
     for path, (name, parts) in zip(World.splits, PARTS.items(), strict=True):
@@ -78,8 +95,7 @@ def world(tmp_path):
 
 def test_accuracy_by_part_and_template(world):
     world.predict("vb.iid.iid.1", ANSWERS | {"q1": "true", "q3": "pink"})
-    rows = {(r["split"], r["part"], r["template"]): (r["n"], r["accuracy"]) for r in world.scores()}
-    assert rows == {
+    assert world.accuracies("template") == {
         ("iid", "dev", ""): (2, 0.5),
         ("iid", "dev", "VERIFYATTR"): (2, 0.5),
         ("iid", "test", ""): (3, 2 / 3),
@@ -92,6 +108,54 @@ def test_accuracy_by_part_and_template(world):
         ("some", "test_comp", "COUNT"): (1, 1),
         ("some", "test_comp", "VERIFYATTR"): (1, 1),
     }
+
+
+def test_accuracy_by_property(world):
+    world.predict("vb.iid.iid.1", ANSWERS | {"q1": "true", "q3": "pink"})
+    assert world.accuracies("property") == {
+        ("iid", "dev", ""): (2, 0.5),
+        ("iid", "dev", "HAS-ATTR"): (2, 0.5),
+        ("iid", "test", ""): (3, 2 / 3),
+        ("iid", "test", "ANS-ATTR"): (1, 0),
+        ("iid", "test", "ANS-NUM"): (1, 1),
+        ("iid", "test", "HAS-ATTR"): (1, 1),
+        ("iid", "test", "HAS-COUNT"): (1, 1),
+        ("some", "dev_comp", ""): (1, 1),
+        ("some", "dev_comp", "HAS-ATTR"): (1, 1),
+        ("some", "test_comp", ""): (2, 1),
+        ("some", "test_comp", "ANS-NUM"): (1, 1),
+        ("some", "test_comp", "HAS-ATTR"): (1, 1),
+        ("some", "test_comp", "HAS-COUNT"): (1, 1),
+    }
+
+
+RIGHT = st.lists(st.tuples(*[st.booleans()] * len(TEMPLATES)), min_size=1, max_size=3)
+
+
+@given(RIGHT, RIGHT)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_scores_are_what_a_loop_over_questions_counts(world, trained_on_all, trained_on_some):
+    """Whatever the runs answer right: n and accuracy of each part, template and property."""
+    world.predictions, right = [], {}
+    runs = [(f"vb.iid.iid.{seed}", tuple(TEMPLATES), said) for seed, said in enumerate(trained_on_all)]
+    runs += [(f"vb.some.comp.{seed}", ("q0", "q2", "q4"), said) for seed, said in enumerate(trained_on_some)]
+    for run, asked, said in runs:
+        right[run] = {q: good for q, good in zip(TEMPLATES, said, strict=True) if q in asked}
+        world.predict(run, {q: ANSWERS[q] if good else "no answer" for q, good in right[run].items()})
+    expected = defaultdict(list)
+    for run, answers in right.items():
+        for split in ("iid", "some") if ".iid." in run else ("some",):
+            for part, asked in PARTS[split].items():
+                for q in set(asked) & set(answers):
+                    expected[run, split, part, "", ""].append(answers[q])
+                    expected[run, split, part, TEMPLATES[q], ""].append(answers[q])
+                    for name in PROPERTIES[TEMPLATES[q]]:
+                        expected[run, split, part, "", name].append(answers[q])
+    found = {tuple(r[c] for c in ("run", "split", "part", "template", "property")): r for r in world.scores()}
+    assert {key: (row["n"], row["accuracy"]) for key, row in found.items()} == {
+        key: (len(answers), pytest.approx(np.mean(answers))) for key, answers in expected.items()
+    }
+    assert all(row["low"] <= row["accuracy"] <= row["high"] for row in found.values())
 
 
 def test_a_run_trained_on_a_split_is_scored_on_that_split_alone(world):
@@ -117,7 +181,7 @@ def test_a_part_with_some_predictions_is_refused(world):
 def test_paraphrases_are_scored_beside_generated_texts_over_the_questions_that_have_one(world):
     world.paraphrase("q0", "q3", "q4")
     world.predict("vb.iid.iid.1", ANSWERS, {"q0": "true", "q3": "pink", "q4": "true"})
-    rows = [row for row in world.scores() if not row["template"]]
+    rows = [row for row in world.scores() if not row["template"] and not row["property"]]
     assert {(r["split"], r["part"], r["text"]): (r["n"], r["accuracy"]) for r in rows} == {
         ("iid", "dev", "generated"): (2, 1),
         ("iid", "dev", "paraphrased"): (1, 1),
@@ -193,15 +257,20 @@ def test_mean_and_deviation_over_seeds():
     assert over_seeds([0.4, 0.6]) == (pytest.approx(0.5), pytest.approx(0.2 / 2**0.5))
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=200), st.integers(0, 9))
-def test_intervals_hold_the_mean_and_are_keyed(correct, key):
-    low, high = bootstrap(correct, ScoreSettings(resamples=500), 0, "run", key)
-    assert 0 <= low <= np.mean(correct) <= high <= 1
-    assert (low, high) == bootstrap(correct[::-1], ScoreSettings(resamples=500), 0, "run", key)
+@given(st.integers(1, 200), st.floats(0, 1), st.integers(0, 9))
+def test_intervals_hold_the_accuracy(n, share, seed):
+    correct = round(share * n)
+    low, high = accuracy_interval(correct, n, ScoreSettings(resamples=500), seed)
+    assert 0 <= low <= correct / n <= high <= 1
 
 
 def test_intervals_are_as_wide_as_theory_says():
-    correct = np.arange(1000) < 700
-    low, high = bootstrap(correct, ScoreSettings(resamples=20_000), 0)
+    low, high = accuracy_interval(700, 1000, ScoreSettings(resamples=20_000), 0)
     half = 1.96 * (0.7 * 0.3 / 1000) ** 0.5
     assert (low, high) == (pytest.approx(0.7 - half, abs=0.002), pytest.approx(0.7 + half, abs=0.002))
+
+
+def test_an_interval_is_what_drawing_questions_one_by_one_gives():
+    drawn = np.random.default_rng(0).choice([1.0] * 30 + [0.0] * 10, size=(20_000, 40)).mean(axis=1)
+    expected = np.quantile(drawn, (0.025, 0.975))
+    assert accuracy_interval(30, 40, ScoreSettings(resamples=20_000), 0) == pytest.approx(tuple(expected), abs=0.026)

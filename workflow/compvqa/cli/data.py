@@ -282,6 +282,19 @@ def balance(
     frame.run(lambda: work(questions, out, settings, seed), [questions], [out])
 
 
+def read_paraphrases(
+    out: Annotated[Path, typer.Argument(help="Table of paraphrases to write.")],
+    file: Annotated[Path, typer.Option(help="CSV, JSON lines or Parquet with the columns question_id and text.")],
+    dataset: Annotated[Path, typer.Option(help="Table of the balanced dataset.")],
+    code: Code = None,
+) -> None:
+    """Take people's paraphrases of the dataset's questions, which models then answer too (section 3.4)."""
+    from compvqa.questions.paraphrases import read_paraphrases as work
+
+    frame = Frame("read_paraphrases", None, 0, code)
+    frame.run(lambda: work(file, dataset, out), [file, dataset], [out])
+
+
 def split(
     out: Annotated[Path, typer.Argument(help="Table of the split to write.")],
     dataset: Annotated[Path, typer.Option(help="Table of the balanced dataset.")],
@@ -316,5 +329,5 @@ def schema() -> None:
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
     stages = (download, sprites, simulate, lexicon, ingest, scenes, subgraphs, overlap, candidates, related)
-    for stage in (*stages, questions, gather_questions, balance, split, schema):
+    for stage in (*stages, questions, gather_questions, balance, read_paraphrases, split, schema):
         app.command(stage.__name__.replace("_", "-"), rich_help_panel=None)(stage)

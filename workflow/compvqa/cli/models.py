@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, given, parquet_in, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Seed, optional, parquet_in, scene_tables
 from compvqa.settings import Settings
 
 
@@ -157,7 +157,7 @@ def predict(
     shown = scenes / "scenes.parquet"
     frame.run(
         lambda: work(weights, run, dataset, split, part, shown, *store, out, paraphrases),
-        [dataset, split, shown, *store, weights / "model.safetensors", weights / "model.json", *given(paraphrases)],
+        [dataset, split, shown, *store, weights / "model.safetensors", weights / "model.json", *optional(paraphrases)],
         [out],
         model=request.model,
     )
@@ -181,7 +181,7 @@ def baseline(
     frame = Frame("baseline", None, seed, code)
     frame.run(
         lambda: work(model, run, dataset, split, train_part, part, out, seed, paraphrases),
-        [dataset, split, *given(paraphrases)],
+        [dataset, split, *optional(paraphrases)],
         [out],
         model=model,
     )
@@ -205,7 +205,7 @@ def scores(
     settings = frame.settings(ScoreSettings)
     frame.run(
         lambda: score(predictions, dataset, splits, out, generalization, settings, seed, paraphrases),
-        [*predictions, dataset, *splits, *given(paraphrases)],
+        [*predictions, dataset, *splits, *optional(paraphrases)],
         [out, generalization],
     )
 

@@ -76,7 +76,7 @@ def parquet_in(folder: Path) -> list[Path]:
     return found
 
 
-def given(path: Path | None) -> list[Path]:
+def optional(path: Path | None) -> list[Path]:
     """An input that may be left out, as a list."""
     return [] if path is None else [path]
 

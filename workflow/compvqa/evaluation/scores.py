@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -15,6 +16,7 @@ from pydantic import Field, PositiveInt
 
 from compvqa import query, tables
 from compvqa.evaluation.answers import Run, judge, open_predictions
+from compvqa.evaluation.properties import properties_of
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 from compvqa.tables import Schema
@@ -81,14 +83,15 @@ def score(
 ) -> dict[str, int]:
     """Write the tables of scores and of generalization scores of the runs in the files ``predictions``.
 
-    Scores are of each run by part and text, over all templates and by template. Of generalization there is a
-    row for each model with runs of the variants text, comp and size: accuracies are means over seeds, and the
+    Scores are of each run by part and text: over all questions, by template and by property. Of generalization there
+    is a row for each model with runs of the variants text, comp and size: accuracies are means over seeds, and the
     interval resamples the questions, the same ones for all three.
     """
     settings = settings or ScoreSettings()
     with query.connect(scores.parent) as db:
-        skipped = judge(db, open_predictions(predictions), dataset, splits, paraphrases)
-        rows = score_rows(db, settings, seed)
+        parts = pa.concat_tables(tables.read(path) for path in splits)
+        skipped = judge(db, open_predictions(predictions), dataset, parts, paraphrases)
+        rows = score_rows(db, dataset, settings, seed)
         compared = generalization_rows(db, settings, seed)
         asked = db.sql("select count(*) from judged").fetchall()[0][0]
     tables.write(scores, SCORES, rows)
@@ -97,12 +100,17 @@ def score(
     return {"in": asked, "out": len(rows), "generalization scores": len(compared), **dropped}
 
 
-def score_rows(db: duckdb.DuckDBPyConnection, settings: ScoreSettings, seed: int) -> list[dict]:
-    """The rows of the scores of what is ``judged`` in ``db``."""
+def score_rows(db: duckdb.DuckDBPyConnection, dataset: Path, settings: ScoreSettings, seed: int) -> list[dict]:
+    """The rows of the scores of what is ``judged`` in ``db``; ``dataset`` tells the questions' properties."""
+    asked = db.sql("select distinct question_id from judged").to_arrow_table()["question_id"].combine_chunks()
+    db.register("properties", properties_of(dataset, asked))
     found = db.sql(
         """select run, split, part, text, coalesce(template, '') as template, '' as property,
             count(*) as n, sum(correct) as correct
-        from judged group by grouping sets ((run, split, part, text), (run, split, part, text, template))"""
+        from judged group by grouping sets ((run, split, part, text), (run, split, part, text, template))
+        union all
+        select run, split, part, text, '', property, count(*), sum(correct)
+        from judged join properties using (question_id) group by all"""
     ).fetchall()
     return [_score_row(row, settings, seed) for row in found]
 
@@ -110,9 +118,7 @@ def score_rows(db: duckdb.DuckDBPyConnection, settings: ScoreSettings, seed: int
 def _score_row(row: tuple, settings: ScoreSettings, seed: int) -> dict:
     name, split, part, text, template, named, n, correct = row
     run = Run.parse(name)
-    outcomes = np.array([[1.0], [0.0]])
-    means = _resampled(outcomes, np.array([correct, n - correct]), settings, seed, *row[:6])
-    low, high = interval(means[:, 0], settings.level)
+    low, high = accuracy_interval(correct, n, settings, seed)
     return {
         "run": name, "model": run.model, "split": split, "variant": run.variant, "seed": run.seed,
         "part": part, "text": text, "template": template, "property": named, "n": n, "accuracy": correct / n,
@@ -176,10 +182,14 @@ def over_seeds(accuracies: Iterable[float]) -> tuple[float, float | None]:
     return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None
 
 
-def bootstrap(correct: Sequence[bool] | np.ndarray, settings: ScoreSettings, seed: int, *key) -> tuple[float, float]:
-    """The bootstrap interval of the mean of ``correct``, keyed by ``seed`` and ``key``."""
-    values, counts = np.unique(np.asarray(correct, dtype=float), return_counts=True)
-    return interval(_resampled(values[:, None], counts, settings, seed, *key)[:, 0], settings.level)
+@cache
+def accuracy_interval(correct: int, n: int, settings: ScoreSettings, seed: int) -> tuple[float, float]:
+    """The bootstrap interval of the accuracy on ``n`` questions of which ``correct`` are answered right.
+
+    The draws depend on these numbers and the seed alone, so that rows of the same questions have the same interval.
+    """
+    outcomes, counts = np.array([[1.0], [0.0]]), np.array([correct, n - correct])
+    return interval(_resampled(outcomes, counts, settings, seed, correct, n)[:, 0], settings.level)
 
 
 def interval(values: np.ndarray, level: float) -> tuple[float, float]:

@@ -1,0 +1,21 @@
+# Takes people's paraphrases and the dataset; gives the table of those of its questions.
+rule read_paraphrases:
+    input:
+        file=CONFIG.paraphrases,
+        dataset=f"{T}/dataset/questions.parquet",
+    output:
+        paraphrases=PARAPHRASES,
+        record=f"{T}/dataset/paraphrases.parquet.prov.json",
+    log:
+        "logs/paraphrases.log",
+    benchmark:
+        "benchmarks/jobs/paraphrases.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(10),
+    params:
+        code=stage_code("read_paraphrases"),
+    shell:
+        "python -m compvqa read-paraphrases {output.paraphrases} --file {input.file} --dataset {input.dataset}" f"{LOG}"
