@@ -9,23 +9,16 @@ from pathlib import Path
 
 import duckdb
 
+from compvqa.evaluation.properties import held
 from compvqa.files import read_yaml
 from compvqa.paper.data import Inputs, many, one, plain
 from compvqa.paper.examples import LONG, by_id, readable
-from compvqa.splits.properties import PROPERTIES, Question, named
+from compvqa.splits.properties import Question
 
 PART = "test_comp"
 TRAIN_EXAMPLES = 2
 TRIED = 60  # train questions of each template that are looked at for an example
 COLUMNS = ("template", "text", "answer", "program", "tree", "scene_ids")
-_KNOWN = [  # the properties whose values can be listed
-    name
-    for kind in PROPERTIES
-    for name in (
-        *([kind.name] if kind.bare else []),
-        *(f"{kind.name}-{value}" for value in (kind.values if isinstance(kind.values, tuple) else ())),
-    )
-]
 
 
 @dataclass(frozen=True)
@@ -118,16 +111,10 @@ def question_of(row: dict) -> Question:
     return Question(row["template"], row["answer"], row["program"], row["tree"])
 
 
-def properties_of(row: dict) -> list[str]:
-    """The properties of Table 5 that a question has, of those whose values can be listed, in the table's order."""
-    question = question_of(row)
-    return [name for name in _KNOWN if named(name)(question)]
-
-
 def traits(row: dict) -> frozenset[tuple[str, str]]:
     """What can be shared with another question: properties and names."""
-    names = {("name", name) for name in question_of(row).names()}
-    return frozenset(names | {("property", name) for name in properties_of(row)})
+    question = question_of(row)
+    return frozenset({("name", name) for name in question.names()} | {("property", name) for name in held(question)})
 
 
 def _worth(of: Collection[tuple[str, str]], lacking: Collection[tuple[str, str]]) -> tuple[int, int, int]:

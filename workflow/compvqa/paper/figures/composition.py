@@ -6,12 +6,13 @@ import textwrap
 
 from matplotlib.figure import Figure
 
+from compvqa.evaluation.properties import held
 from compvqa.graphs.subgraph import parse
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, plain
 from compvqa.paper.page import EDGE, GAP, WIDTH, Page, Scenery
 from compvqa.paper.reference import Reference
-from compvqa.paper.splits import composition, properties_of, read_splits
+from compvqa.paper.splits import composition, question_of, read_splits
 
 ACROSS, SHAPE = 5, 0.75  # pictures in a row, height to width of each
 WORDS, BELOW = 0.58, 0.3  # height of what is said above a row of pictures, and what is free below it
@@ -38,14 +39,14 @@ def draw(title: str, train: tuple[dict, ...], test: dict, scenery: Scenery) -> F
     height = WORDS + SHAPE * width + BELOW
     page = Page.new(TITLE + height * (len(train) + 1))
     page.write(EDGE, 0.1, f"The split {title}", fontweight="bold", fontsize=11.5)
-    asked = set(properties_of(test))
+    asked = set(held(question_of(test)))
     for number, row in enumerate([*train, test]):
         top = TITLE + number * height
         side, color = ("Test", TEST) if row is test else ("Train", TRAIN)
         page.write(EDGE, top, side, color=color, fontsize=11, fontweight="bold")
         text = textwrap.shorten(row["text"], CHARACTERS, placeholder=" …")
         page.write(EDGE + 0.6, top, f"Q: {text}   A: {row['answer']}", fontsize=11)
-        has = [name for name in properties_of(row) if name in asked]
+        has = [name for name in held(question_of(row)) if name in asked]
         page.write(EDGE + 0.6, top + 0.28, ", ".join(has), color=style.SOFT, fontsize=9)
         g = parse(row["tree"])
         for place, scene_id in enumerate(row["scene_ids"]):
