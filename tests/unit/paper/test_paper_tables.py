@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -182,6 +183,94 @@ def test_table_8_marks_a_model_below_the_text_baseline(world, tmp_path):
     page = (tmp_path / "table8.html").read_text()
     assert len(re.findall(r'<td class="ours low">', page)) == 1
     assert rows["Program Split"]["VBiid (paper)"] == "64.8 ± 4.7"
+
+
+def test_the_interval_of_a_generalization_score_is_told_beside_it(world, tmp_path):
+    row = rows_of("table7", world.inputs, tmp_path)["HAS-NUM-3"]
+    assert (row["Gen. Score low"], row["Gen. Score high"]) == ("0.6", "0.95")
+    page = (tmp_path / "table7.html").read_text()
+    assert len(re.findall(r'<td class="ours inside"><span class="bar">', page)) == 1  # the paper's is 0.92
+
+
+def test_an_interval_reaches_over_all_seeds(world, tmp_path):
+    row = rows_of("table6", world.inputs, tmp_path)["VBText"]
+    ends = [100 * (0.45 + 0.013 * seed + side * 0.06) for seed in SEEDS for side in (-1, 1)]
+    assert float(row["Development low"]) == pytest.approx(min(ends), abs=1e-4)
+    assert float(row["Development high"]) == pytest.approx(max(ends), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "note", "sentence"),
+    [
+        ("table13", "not paraphrased", "no paraphrases here"),
+        ("table14", "not paraphrased", "no paraphrases here"),
+        ("table16", "not trained", "No model called vilbert was trained here"),
+        ("lxmert-table7", "not trained", "No model called lxmert was trained here"),
+        ("lxmert-table13", "not trained", "No model called lxmert was trained here"),
+    ],
+)
+def test_where_ours_are_missing_the_papers_stand_and_it_is_told_why(world, tmp_path, name, note, sentence):
+    rows = rows_of(name, world.inputs, tmp_path)
+    row = rows["HAS-NUM-3"] if "HAS-NUM-3" in rows else rows["COUNT"]
+    assert row["note"] == note
+    assert sentence in (tmp_path / f"{name}.html").read_text()
+    papers = [value for column, value in row.items() if column.endswith("(paper)") and value]
+    assert len(papers) >= 2
+
+
+def renamed(world, tmp_path, **changed) -> dict:
+    """The inputs with all scores changed in some columns."""
+    scores = pq.read_table(world.inputs["scores"][0]).to_pandas().assign(**changed)
+    pq.write_table(pa.Table.from_pandas(scores, preserve_index=False), tmp_path / "scores.parquet")
+    return world.inputs | {"scores": [tmp_path / "scores.parquet"]}
+
+
+def test_table_16_is_table_7_of_another_model(world, tmp_path):
+    seven = rows_of("table7", world.inputs, tmp_path)["HAS-NUM-3"]
+    found = rows_of("table16", renamed(world, tmp_path, model="vilbert-tiny"), tmp_path)["HAS-NUM-3"]
+    names = {"VBText": "VLBText", "VB_M": "VLB_M", "VBiid-size": "VLBiid-size", "Gen. Score": "Gen. Score"}
+    assert {seven[one]: found[other] for one, other in names.items()} == {seven[one]: seven[one] for one in names}
+    assert (found["VLBText (paper)"], found["Gen. Score (paper)"]) == ("43.8", "0.96")
+    assert "VLB_M saw M training questions" in (tmp_path / "table16.html").read_text()
+
+
+@pytest.mark.parametrize(("name", "generated"), [("table13", "table12"), ("table14", "table7"), ("table15", "table8")])
+def test_scores_on_paraphrases_stand_in_tables_of_their_own(world, tmp_path, name, generated):
+    expected = rows_of(generated, world.inputs, tmp_path)
+    found = rows_of(name, renamed(world, tmp_path, text="paraphrased"), tmp_path)
+    for label, row in found.items():
+        for column in ("VBText", "VBiid", "VBiid-size"):
+            assert row.get(column) == expected[label].get(column)
+    assert all(row["VBText"] == "" for row in rows_of(name, world.inputs, tmp_path).values())
+
+
+def test_table_6_has_both_texts(world, tmp_path):
+    both = pq.read_table(world.inputs["scores"][0]).to_pandas()
+    both = pa.Table.from_pandas(
+        pd.concat([both, both.assign(text="paraphrased", accuracy=0.125)]), preserve_index=False
+    )
+    pq.write_table(both, tmp_path / "both.parquet")
+    row = rows_of("table6", world.inputs | {"scores": [tmp_path / "both.parquet"]}, tmp_path)["VBiid"]
+    assert row["Test (paraphrased)"] == row["Development (paraphrased)"] == "12.5" and row["Test"] == "68.65"
+    assert "no paraphrases" not in (tmp_path / "table6.html").read_text()
+
+
+def test_lxmerts_tables_are_not_compared(world, tmp_path):
+    row = rows_of("lxmert-table7", renamed(world, tmp_path, model="lxmert"), tmp_path)["HAS-NUM-3"]
+    assert row["LXMText"] and "LXMText low" not in row and "LXM_M" in row
+    page = (tmp_path / "lxmert-table7.html").read_text()
+    assert "Not comparable: an earlier dataset" in page and 'class="ours inside' not in page
+
+
+def test_table_4_has_questions_of_both_sides_of_a_split(world, tmp_path):
+    rows = rows_of("table4", world.inputs, tmp_path)
+    parts = {row["text"]: row["part"] for row in pq.read_table(world.dataset).to_pylist()}
+    for label in ("TPL-VERIFYATTR", "HAS-COUNT & HAS-ATTR"):
+        assert parts[rows[label]["Generalization"]] == "test"
+        assert {parts[text] for text in rows[label]["Training"].splitlines()} == {"train"}
+    assert rows["HAS-SAMEATTR-COLOR"]["Generalization"] == ""
+    assert rows["HAS-SAMEATTR-COLOR"]["Generalization (paper)"] == "Do all X have the same color?"
+    assert "since it was not made: HAS-QUANT-COMPSCOPE" in (tmp_path / "table4.html").read_text()
 
 
 def test_a_split_of_ours_that_the_paper_has_not_comes_after_the_papers(world, tmp_path):
