@@ -58,29 +58,17 @@ def score_file(
     one. ``baselines`` are files of VBText and of VB_iid-size on the same questions: with them there is a generalization
     score. Raises :class:`InputError` where answers are missing, to unknown questions, or given twice.
     """
-    settings = settings or ScoreSettings()
-    asked = tables.read(split, SPLITS)
-    asked = asked.filter(pc.is_in(asked["part"], pa.array(EVALUATED)))
-    if paraphrases is not None:
-        other = tables.read(paraphrases, PARAPHRASES, ["question_id"])["question_id"]
-        asked = asked.filter(pc.is_in(asked["question_id"], other.combine_chunks()))
-    known = set(tables.read(dataset, QUESTIONS, ["question_id"])["question_id"].to_pylist())
     files = {"comp": file} | (dict(zip(("text", "size"), baselines, strict=True)) if baselines else {})
+    known = set(tables.read(dataset, QUESTIONS, ["question_id"])["question_id"].to_pylist())
     answers = {variant: _read(path, known, dataset) for variant, path in files.items()}
-    asked = asked.filter(pc.is_in(asked["part"], pa.array(_chosen(asked, parts, file, answers["comp"], split))))
+    asked = _asked(split, paraphrases)
+    asked = _of_parts(asked, _chosen(asked, parts, file, answers["comp"], split))
     for variant, path in files.items():
         _refuse_missing(path, answers[variant], asked, split)
-    if baselines and not set(asked["part"].to_pylist()) & set(COMPARED):
+    if baselines and not len(_of_parts(asked, COMPARED)):
         raise InputError(f"a generalization score is of a part {' or '.join(COMPARED)}: answer one of {split} too.")
-    with duckdb.connect() as db:
-        text = GENERATED if paraphrases is None else PARAPHRASED
-        judge(db, _predictions(answers, text), dataset, asked, paraphrases)
-        scores = [row for row in score_rows(db, dataset, settings, seed) if row["variant"] == "comp"]
-        compared = generalization_rows(db, settings, seed)
-    rows = [{**row, "measure": "accuracy", "value": row["accuracy"]} for row in scores]
-    whole = {"measure": "generalization", "template": "", "property": ""}
-    rows += [{**row, **whole, "value": row["score"]} for row in compared]
-    rows = [{column: row[column] for column in SUBMITTED.fields.names} for row in rows]
+    predictions = _predictions(answers, PARAPHRASED if paraphrases else GENERATED)
+    rows = _rows(predictions, dataset, asked, paraphrases, settings or ScoreSettings(), seed)
     scored = set(asked["question_id"].to_pylist())
     counts = {"in": len(answers["comp"]), "scored": len(scored), "not asked": len(answers["comp"].keys() - scored)}
     return sorted(rows, key=lambda row: [row[column] for column in SUBMITTED.key]), counts
@@ -115,12 +103,25 @@ def _read(path: Path, known: set[str], dataset: Path) -> dict[str, str]:
     return answers
 
 
+def _asked(split: Path, paraphrases: Path | None) -> pa.Table:
+    """The rows of the split's parts that are scored, of questions with a paraphrase if these are asked."""
+    asked = _of_parts(tables.read(split, SPLITS), EVALUATED)
+    if paraphrases is None:
+        return asked
+    said = tables.read(paraphrases, PARAPHRASES, ["question_id"])["question_id"]
+    return asked.filter(pc.is_in(asked["question_id"], said.combine_chunks()))
+
+
+def _of_parts(asked: pa.Table, parts: Sequence[str]) -> pa.Table:
+    return asked.filter(pc.is_in(asked["part"], pa.array(parts, pa.string())))
+
+
 def _chosen(asked: pa.Table, parts: Sequence[str], file: Path, answers: Mapping[str, str], split: Path) -> list[str]:
     """The parts to score."""
     there = sorted(set(asked["part"].to_pylist()))
     if wrong := sorted(set(parts) - set(there)):
         raise InputError(f"{split} has no questions in a part {wrong[0]}: choose of {', '.join(there) or 'another'}.")
-    given = pc.is_in(asked["question_id"], pa.array(answers, pa.string()))
+    given = pc.is_in(asked["question_id"], pa.array(list(answers), pa.string()))
     found = parts or sorted(set(asked.filter(given)["part"].to_pylist()))
     if not found:
         raise InputError(f"{file} answers no question of {split}, parts {', '.join(there)}: score another split.")
@@ -138,6 +139,24 @@ def _refuse_missing(path: Path, answers: Mapping[str, str], asked: pa.Table, spl
             f"{path} lacks {lacking:,} of the {total:,} questions in part {part} of {split} (the first is {first}): "
             "answer them all, or name other parts."
         )
+
+
+def _rows(
+    predictions: pa.Table,
+    dataset: Path,
+    asked: pa.Table,
+    paraphrases: Path | None,
+    settings: ScoreSettings,
+    seed: int,
+) -> list[dict]:
+    with duckdb.connect() as db:
+        judge(db, predictions, dataset, asked, paraphrases)
+        scores = [row for row in score_rows(db, dataset, settings, seed) if row["variant"] == "comp"]
+        compared = generalization_rows(db, settings, seed)
+    whole = {"measure": "generalization", "template": "", "property": ""}
+    rows = [{**row, "measure": "accuracy", "value": row["accuracy"]} for row in scores]
+    rows += [{**row, **whole, "value": row["score"]} for row in compared]
+    return [{column: row[column] for column in SUBMITTED.fields.names} for row in rows]
 
 
 def _predictions(answers: Mapping[str, Mapping[str, str]], text: str) -> pa.Table:

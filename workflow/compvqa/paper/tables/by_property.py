@@ -30,7 +30,8 @@ def make(inputs: Inputs, reference: Reference) -> Table:
             cells = [Cell(asked.get(name, 0), form="count")]
             cells += [Cell(score and score.mean, score and score.deviation) for score in scores]
             note = "" if any(scores) else ("not trained" if name in asked else "no questions")
-            rows.append(Row(name, tuple(cells), note, 1, rule_above=bool(rows) and not place, minor=bool(place)))
+            minor = kind.bare and name != kind.name
+            rows.append(Row(name, tuple(cells), note, 1, rule_above=bool(rows) and not place, minor=minor))
     columns = (f"Questions ({part})", *reference.columns)
     notes = (f"Accuracy in percent on {part}; ours: mean ± deviation over seeds.", *reference.notes)
     return Table(reference.title, reference.citation, "Property", columns, tuple(rows), notes)
