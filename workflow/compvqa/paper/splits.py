@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +85,6 @@ def composition(inputs: Inputs, split: Split) -> Composition | None:
         return None
     dataset = one(inputs, "dataset")
     with duckdb.connect() as db:
-        db.execute("set threads = 1")
         sql = """select question_id, text from read_parquet($dataset)
             semi join (select question_id from read_parquet($split) where part = $part) using (question_id)"""
         given = {"dataset": str(dataset), "split": str(split.file), "part": PART}
@@ -123,14 +122,16 @@ def _worth(of: Collection[tuple[str, str]], lacking: Collection[tuple[str, str]]
     return shared.count("property"), shared.count("name"), -len(of)
 
 
-def _near(db: duckdb.DuckDBPyConnection, dataset: Path, split: Split, names: Sequence[str] | set[str]) -> list[dict]:
+def _near(db: duckdb.DuckDBPyConnection, dataset: Path, split: Split, names: Iterable[str]) -> list[dict]:
     """Train questions of a split: of each template some that have many of ``names`` and are not long, those first."""
     written = [json.dumps(name, ensure_ascii=False) for name in sorted(names)]
-    shared = " + ".join(["0", *("contains(program, ?)::integer" for _ in written)])
-    sql = f"""select question_id, {", ".join(COLUMNS)} from read_parquet(?)
+    sql = f"""select question_id,
+            {" + ".join(["0", *("contains(program, ?)::integer" for _ in written)])} as shared,
+            greatest(len(string_split(text, ' ')) - {LONG}, 0) as long
+        from read_parquet(?)
         semi join (select question_id from read_parquet(?) where part = 'train') using (question_id)
-        qualify row_number() over (partition by template order by {shared} desc,
-            greatest(len(string_split(text, ' ')) - {LONG}, 0), md5(question_id), question_id) <= {TRIED}
-        order by template, {shared} desc, greatest(len(string_split(text, ' ')) - {LONG}, 0), md5(question_id)"""
-    rows = db.execute(sql, [str(dataset), str(split.file), *written, *written]).fetchall()
-    return [dict(zip(("question_id", *COLUMNS), row, strict=True)) for row in rows]
+        qualify row_number() over (partition by template order by shared desc, long, md5(question_id)) <= {TRIED}
+        order by shared desc, long, md5(question_id)"""
+    found = [row[0] for row in db.execute(sql, [*written, str(dataset), str(split.file)]).fetchall()]
+    rows = by_id(dataset, COLUMNS, found)
+    return [rows[question_id] for question_id in found]
