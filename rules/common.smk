@@ -204,10 +204,11 @@ def given(name):
 
 
 def definition(name):
-    """Hashes of what defines a table or figure: it, those whose rows it has, the question templates if it reads them."""
+    """Hashes of what defines a table or figure: it, those whose rows it has, and definitions that it reads."""
     data = PAPER.load(name)
     hashes = [PAPER.digest(*sorted({name, data.get("rows_from", name)}))]
-    return hashes + ([TEMPLATES.digest()] if "templates" in data["inputs"] else [])
+    read = {"templates": TEMPLATES, "definitions": SPLITS}
+    return hashes + [folder.digest() for what, folder in read.items() if what in data["inputs"]]
 
 
 def titles(name):

@@ -5,6 +5,7 @@ SHOWN = {
     "statistics": [rules.statistics.output.statistics],
     "scores": [rules.scores.output.scores],
     "dataset": [f"{T}/dataset/questions.parquet"],
+    "generalization": [rules.scores.output.generalization],
     "splits": expand(rules.split.output.split, split=CONFIG.splits.names),
     "definitions": [],
     "histories": [f"{T}/runs/{run}/history.csv" for run in RUNS],
@@ -33,6 +34,7 @@ GIVEN = {
     "scenes": [f"scenes={T}/scenes"],
     "images": [f"images:{space}={folder}" for space, folder in CONFIG.images.items()],
     "templates": ["templates=$PROJECT/config/templates/covr"],
+    "definitions": ["definitions=$PROJECT/config/splits"],
 }
 KINDS = {name: PAPER.load(name)["kind"] for name in CONFIG.paper.show}
 for name in CONFIG.paper.show:
@@ -77,10 +79,9 @@ rule table:
         definition=lambda wildcards: definition(wildcards.table),
         caption=lambda wildcards: PAPER.load(wildcards.table).get("caption", ""),
         look=LOOK,
-        splits=SPLITS.digest(*CONFIG.splits.names),
         code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
     shell:
-        "python -m compvqa table $PROJECT/config/paper/{wildcards.table}.yaml --splits $PROJECT/config/splits {params.inputs}"
+        "python -m compvqa table $PROJECT/config/paper/{wildcards.table}.yaml {params.inputs}"
         f" --out {T}/paper/{{wildcards.table}}{LOG}"
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from compvqa.evaluation.analyses.distractors import DISTRACTORS
 from compvqa.evaluation.analyses.filters import FILTERS
-from compvqa.evaluation.scores import SCORES
+from compvqa.evaluation.scores import GENERALIZATION, SCORES
 from compvqa.graphs.tables import RELATED
 from compvqa.questions.tables import DROPPED, QUESTIONS
 from compvqa.tables import write
@@ -24,10 +24,11 @@ def nothing(world, tmp_path) -> dict:
     write(tmp_path / "questions.parquet", QUESTIONS, [])
     write(tmp_path / "dropped.parquet", DROPPED, [])
     write(tmp_path / "scores.parquet", SCORES, [])
+    write(tmp_path / "generalization.parquet", GENERALIZATION, [])
     write(tmp_path / "related.parquet", RELATED, [])
     write(tmp_path / "filters.parquet", FILTERS, [])
     write(tmp_path / "distractors.parquet", DISTRACTORS, [])
-    made = ("dataset", "questions", "dropped", "scores", "related", "filters", "distractors")
+    made = ("dataset", "questions", "dropped", "scores", "generalization", "related", "filters", "distractors")
     empty = {name: [tmp_path / f"{name}.parquet"] for name in made}
     for name in ("statistics", "validity"):
         pq.write_table(pq.read_schema(world.inputs[name][0]).empty_table(), tmp_path / f"{name}.parquet")

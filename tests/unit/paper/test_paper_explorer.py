@@ -205,6 +205,19 @@ def test_the_results_page_holds_what_was_made_and_links_to_its_files(world, tmp_
     assert page.all("img")[0]["src"].startswith("data:image/png;base64,")
 
 
+def test_what_is_not_comparable_stands_last_under_a_heading(world, tmp_path):
+    names = ["lxmert-table6", "table6", "figure4"]
+    definitions = [PROJECT / "config" / "paper" / f"{name}.yaml" for name in names]
+    for path, make in zip(definitions, (tables.make, tables.make, figures.make), strict=True):
+        make(path, world.inputs, tmp_path / path.stem)
+    index.make(definitions, tmp_path, tmp_path / "index.html", "COVR")
+    page = (tmp_path / "index.html").read_text()
+    assert re.findall(r'<section id="(.*?)">', page) == ["table6", "figure4", "lxmert-table6"]
+    assert page.index('<h1 class="heading">') < page.index('<section id="lxmert-table6">')
+    assert page.count('<h1 class="heading">') == 1
+    assert re.findall(r"<b>(.*?)</b>", page) == ["Tables", "Figures", "Not comparable"]
+
+
 def test_every_table_and_figure_has_a_short_caption_of_plain_sentences():
     for path in (PROJECT / "config" / "paper").glob("*.yaml"):
         caption = load(path).caption

@@ -1,8 +1,9 @@
 """Each of the paper's figures from our tables."""
 
+import re
 from collections import Counter
 from importlib import import_module
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -18,9 +19,10 @@ from compvqa.graphs.subgraph import Edge, Modifier, make
 from compvqa.paper import drawing, figures, style
 from compvqa.paper.figures import accuracy, answers, subgraph, training
 from compvqa.paper.reference import load
+from compvqa.paper.splits import composition, read_splits
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.tables import write
-from fixtures.paper_inputs import NASTY
+from fixtures.paper_inputs import EFFECT_OF_M, NASTY
 from fixtures.subgraphs import subgraphs
 
 FOLDER = Path(__file__).resolve().parents[3] / "config" / "paper"
@@ -107,6 +109,32 @@ def test_figure_2_tells_each_image_by_what_differs_in_it(world):
     assert any(text.startswith("answer: ") for text in shown) and any("WithRelation" in text for text in shown)
 
 
+def test_figure_1_has_train_questions_and_a_test_question_of_one_split(world):
+    figure, texts = drawn("figure1", world.inputs)
+    shown = [text.get_text() for text in texts]
+    assert "The split HAS-COUNT & HAS-ATTR" in shown
+    split = next(split for split in read_splits(world.inputs, "zero-shot") if split.title == "HAS-COUNT & HAS-ATTR")
+    example = composition(world.inputs, split)
+    assert (shown.count("Train"), shown.count("Test")) == (len(example.train), 1)
+    asked = [re.fullmatch(r"Q: (.*)   A: (.*)", text) for text in shown]
+    rows = [*example.train, example.test]
+    assert [match.groups() for match in asked if match] == [(row["text"], row["answer"]) for row in rows]
+    assert len(figure.axes) == sum(len(row["scene_ids"]) for row in rows)
+
+
+def test_figure_13_has_a_curve_a_split_over_m_with_0_on_it(world):
+    figure, texts = drawn("figure13", world.inputs)
+    scores = pq.read_table(world.inputs["scores"][0]).to_pandas()
+    scores = scores[scores["variant"].str.startswith("m") & (scores["part"] == "dev_comp")]
+    means = 100 * scores[scores["split"] == "ans_num"].groupby("variant")["accuracy"].mean()
+    curves = {line.get_label(): dict(line.get_xydata()) for line in figure.axes[0].lines}
+    assert set(curves) == {"ANS-NUM", "HAS-QUANT"}
+    assert curves["ANS-NUM"] == pytest.approx({int(variant[1:]): mean for variant, mean in means.items()})
+    places = figure.axes[0].transData.transform([(m, 0) for m in EFFECT_OF_M])[:, 0]
+    assert EFFECT_OF_M[0] == 0 and all(after - before > 20 for before, after in pairwise(places))
+    assert {"0", "50", "250", "1,000"} <= {text.get_text() for text in texts}
+
+
 def test_bars_of_causes_add_up_to_the_share_of_invalid_questions(world):
     figure, _ = drawn("filters-invalid", world.inputs)
     measures = pq.read_table(world.inputs["filters"][0]).to_pandas()
@@ -134,7 +162,7 @@ def test_the_thresholds_are_marked_where_they_drop_what_they_drop(world):
     assert area in [text.get_text() for text in texts]
 
 
-@pytest.mark.parametrize("name", ["figure2", "figure3", "filters-invalid", "filters-roc"])
+@pytest.mark.parametrize("name", ["figure1", "figure2", "figure3", "figure13", "filters-invalid", "filters-roc"])
 def test_nothing_leaves_the_page(world, name):
     figure, _ = drawn(name, world.inputs)
     width, height = figure.get_size_inches()

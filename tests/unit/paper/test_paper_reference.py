@@ -1,4 +1,7 @@
-"""The papers' own numbers in config/paper, checked against the papers' text so that none is mistyped."""
+"""The papers' own numbers and words in config/paper, checked against the papers' texts so that none is mistyped.
+
+A file with rows of its own is called after the table that they are of, so a new one is checked as well.
+"""
 
 import re
 from pathlib import Path
@@ -6,45 +9,95 @@ from pathlib import Path
 import pytest
 
 from compvqa.errors import InputError
+from compvqa.files import read_yaml
 from compvqa.paper.data import plain
 from compvqa.paper.reference import load
 
 PROJECT = Path(__file__).resolve().parents[3]
 FOLDER = PROJECT / "config" / "paper"
 PAPERS = PROJECT.parent / "shared" / "papers"
-EMNLP, ARXIV = PAPERS / "covr-emnlp2021.txt", PAPERS / "covr-arxiv-html.txt"
+EMNLP, ARXIV, SUBMISSION = (PAPERS / f"covr-{name}.txt" for name in ("emnlp2021", "arxiv-html", "submission-lxmert"))
 NUMBER = re.compile(r"\d+(?:\.\d+)?k?")
+TABLE = re.compile(r"(lxmert-)?table(\d+)")
+NUMERALS = {"zero": 0, "one": 1, "six": 6, "eight": 8}
 DEFINITIONS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
-TABLES = [name for name in DEFINITIONS if re.fullmatch(r"table\d+", name)]
-WORDS = ["table1", "table2", "table5", "table10", "table11"]
-NUMBERS = [name for name in TABLES if name not in WORDS]
-# the two versions print other numbers in this row; ours are arXiv's
-ARXIV_ONLY = {("table8", "Lexical Split")}
+WITH_ROWS = [name for name in DEFINITIONS if "rows" in read_yaml(FOLDER / f"{name}.yaml")]
+WORDS = [
+    name
+    for name in WITH_ROWS
+    if any(isinstance(value, str) for values in load(FOLDER / f"{name}.yaml").rows.values() for value in values)
+]
+NUMBERS = [name for name in WITH_ROWS if name not in WORDS]
+PUBLISHED = [name for name in NUMBERS if not name.startswith("lxmert")]
+SUBMITTED = [name for name in NUMBERS if name.startswith("lxmert")]
 
 needs_papers = pytest.mark.skipif(
-    not EMNLP.exists() or not ARXIV.exists(), reason="the papers' texts are not beside this checkout"
+    not all(path.exists() for path in (EMNLP, ARXIV, SUBMISSION)),
+    reason="the papers' texts are not beside this checkout",
 )
 
 
-def above_caption(text: str, name: str) -> list[str]:
+def test_files_with_rows_are_called_after_a_table():
+    assert [name for name in WITH_ROWS if not TABLE.fullmatch(name)] == []
+    assert {"table6", "table17"} <= set(PUBLISHED) and "lxmert-table15" in SUBMITTED and "table4" in WORDS
+
+
+def above_caption(paper: Path, name: str) -> list[str]:
     """The lines of a table: those above its caption, back to the caption before."""
-    lines = text.splitlines()
-    number = name.removeprefix("table")
+    lines = paper.read_text(encoding="utf-8").splitlines()
+    number = TABLE.fullmatch(name)[2]
     end = next(i for i, line in enumerate(lines) if line.startswith(f"Table {number}:"))
     start = max((i for i in range(end) if re.match(r"(Table|Figure) \d+:", lines[i])), default=0)
     return lines[start + 1 : end]
 
 
+def numbers_in(text: str) -> list[float]:
+    """The numbers in a text in order, "33.3k" as 33300."""
+    found = NUMBER.findall(text)
+    return [round(float(n.removesuffix("k")) * (1000 if n.endswith("k") else 1), 3) for n in found]
+
+
 def printed_numbers(lines: list[str], label: str) -> list[float] | None:
-    """The numbers in the line that starts with ``label``, "33.3k" as 33300; None if there is no such line."""
+    """The numbers in the line that starts with ``label``; None if there is no such line."""
     for line in lines:
         for cut in range(len(line) + 1):
             rest = line[cut:]
             if plain(line[:cut]) == plain(label) and not re.match(r"[-\w]", rest) and not rest.startswith(" ["):
-                found = NUMBER.findall(rest.replace("[linecolor=red]", " "))
+                found = numbers_in(rest.replace("[linecolor=red]", " "))
                 if found:
-                    return [round(float(n.removesuffix("k")) * (1000 if n.endswith("k") else 1), 3) for n in found]
+                    return found
     return None
+
+
+def clean(text: str) -> str:
+    """A line of the submission, whose text has marks of HTML and TeX, without them."""
+    return re.sub(r"</?sub>|\\text|[${}_\\]", "", text.replace(r"\pm", "±"))
+
+
+def submitted_lines(name: str) -> list[tuple[str, list[list[str]]]]:
+    """The lines with numbers of a table of the submission: what stands first, and the values of each further cell.
+
+    Cells are parted by tabs. A line may hold several rows, cell by cell.
+    """
+    value = r"(?:[\d.]+k?(?: *± *[\d.]+)?k?|-)"
+    lines = []
+    for line in above_caption(SUBMISSION, name):
+        first, *cells = clean(line).split("\t")
+        cells = [cell for cell in cells if cell.strip()]
+        if cells and all(re.fullmatch(rf" *{value}(?: +{value})* *", cell) for cell in cells):
+            lines.append((first, [re.findall(value, cell) for cell in cells]))
+    return lines
+
+
+def submitted_rows(name: str, labels: list[str]) -> dict[str, list[float]]:
+    """The rows of a table of the submission by label."""
+    rows = {}
+    for first, cells in submitted_lines(name):
+        together = [labels[start:end] for end in range(len(labels) + 1) for start in range(end)]
+        (found,) = (some for some in together if plain("".join(some)) == plain(first))
+        for place, label in enumerate(found):
+            rows[label] = [number for cell in cells for number in numbers_in(cell[place])]
+    return rows
 
 
 def ours(reference, label: str, without: tuple[str, ...] = ()) -> list[float]:
@@ -58,38 +111,57 @@ def ours(reference, label: str, without: tuple[str, ...] = ()) -> list[float]:
 
 
 @needs_papers
-@pytest.mark.parametrize("name", NUMBERS)
-def test_every_number_stands_in_the_emnlp_paper(name):
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_every_number_stands_in_the_paper(name):
+    """In the arXiv page with the generalization scores, and in the EMNLP paper, where they are only pictures, unless
+    the citation says that a row is of the arXiv page."""
     reference = load(FOLDER / f"{name}.yaml")
-    lines = above_caption(EMNLP.read_text(encoding="utf-8"), name)
+    papers = {paper: above_caption(paper, name) for paper in (EMNLP, ARXIV)}
     assert reference.rows
     for label in reference.rows:
-        if (name, label) in ARXIV_ONLY:
-            continue
-        numbers = printed_numbers(lines, reference.printed.get(label, label))
-        if name == "table3" and label == "avg. # question words":
-            assert numbers.pop() == 11.9  # of the paraphrased questions, named in the notes
-        # the EMNLP text has the generalization scores only as pictures
-        assert numbers == ours(reference, label, without=("Gen. Score",)), label
+        for paper, lines in papers.items():
+            expected = ours(reference, label, without=("Gen. Score",) if paper == EMNLP else ())
+            numbers = printed_numbers(lines, reference.printed.get(label, label))
+            assert numbers, f"{paper.name} has no row {label}"
+            further = numbers[len(expected) :]  # of the paraphrased questions, in Table 3
+            if numbers != expected + further or not all(
+                f"{number:g}" in " ".join(reference.notes) for number in further
+            ):
+                assert paper == EMNLP and plain(label) in plain(reference.citation), (label, numbers, expected)
 
 
 @needs_papers
-@pytest.mark.parametrize("name", ["table7", "table8"])
-def test_generalization_scores_stand_in_the_arxiv_page(name):
+@pytest.mark.parametrize("name", SUBMITTED)
+def test_every_number_stands_in_the_submission(name):
     reference = load(FOLDER / f"{name}.yaml")
-    lines = above_caption(ARXIV.read_text(encoding="utf-8"), name)
-    for label in reference.rows:
-        assert printed_numbers(lines, label) == ours(reference, label), label
+    labels = {reference.printed.get(label, label): label for label in reference.rows}
+    printed = submitted_rows(name, list(labels))
+    assert {labels[label]: numbers for label, numbers in printed.items()} == {
+        label: ours(reference, label) for label in reference.rows
+    }
+    assert reference.apart
+
+
+@needs_papers
+@pytest.mark.parametrize("name", [name for name in NUMBERS if load(FOLDER / f"{name}.yaml").make != "iid"])
+def test_columns_stand_in_the_papers_order(name):
+    reference = load(FOLDER / f"{name}.yaml")
+    wanted = plain("".join(reference.columns))
+    lines = above_caption(ARXIV if name in PUBLISHED else SUBMISSION, name)
+    assert any(plain(clean(line)).endswith(wanted) for line in lines)
 
 
 @needs_papers
 @pytest.mark.parametrize("name", NUMBERS)
 def test_no_row_of_the_paper_is_left_out(name):
     reference = load(FOLDER / f"{name}.yaml")
-    text = ARXIV.read_text(encoding="utf-8").replace("[linecolor=red]", "")
-    numbers = re.compile(rf"(?: (?:\d[\d./]*k?|-)){{{len(reference.columns)},}}$")
-    printed = [line for line in above_caption(text, name) if numbers.search(line)]
-    assert len(printed) == len(reference.rows)
+    if name in PUBLISHED:
+        lines = [line.replace("[linecolor=red]", "") for line in above_caption(ARXIV, name)]
+        numbers = re.compile(rf"(?: (?:\d[\d./]*k?|-)){{{len(reference.columns)},}}$")
+        printed = sum(bool(numbers.search(line)) for line in lines)
+    else:
+        printed = sum(len(cells[0]) for _, cells in submitted_lines(name))
+    assert printed == len(reference.rows)
 
 
 @needs_papers
@@ -130,17 +202,12 @@ def test_quotes_are_the_papers_words_and_hold_the_numbers(name):
     text = " ".join(text.split())
     for fact in load(FOLDER / f"{name}.yaml").facts.values():
         assert " ".join(fact.quote.split()) in text
+        told = [NUMERALS.get(word, word) for word in re.findall(r"[a-z]+|\d+(?:\.\d+)?", fact.quote)]
         if fact.value is not None:
-            assert f"{fact.value:g}" in NUMBER.findall(fact.quote)
-
-
-@needs_papers
-def test_the_ranges_of_figure_6_are_those_of_the_words():
-    words = {"zero": 0, "one": 1, "six": 6, "eight": 8}
-    for fact in load(FOLDER / "figure6.yaml").facts.values():
-        low, high = (words[word] for word in re.findall(r"(\w+) to (\w+)", fact.quote)[0])
-        assert (fact.low, fact.high) == (low, high)
-        assert fact.text.endswith(f"{low}-{high}")
+            assert f"{fact.value:g}" in map(str, told)
+        if fact.low is not None:
+            assert f"{fact.low} to {fact.high}" in " ".join(map(str, told))
+            assert re.search(rf"{fact.low}(-| to ){fact.high}$", fact.text)
 
 
 def test_labels_match_up_to_case_and_punctuation():

@@ -51,6 +51,41 @@ def test_a_row_that_was_not_trained_says_so_beside_the_papers_numbers():
     assert words[words.index("x") :][:5] == ["x", "40", "not", "trained", "50.8"]
 
 
+def compared(paper, interval=(0.4, 0.6)) -> Cell:
+    return Cell(0.5, paper=paper, form="score", interval=interval)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_the_papers_value_is_inside_our_interval_or_outside(a, b, paper):
+    low, high = sorted((a, b))
+    for value in (paper, (paper, 9.0)):  # of a pair its mean
+        assert compared(value, (low, high)).look == ("outside" if paper < low or paper > high else "inside")
+    assert compared(paper, None).look == compared(None, (low, high)).look == compared("–", (low, high)).look == ""
+
+
+def test_cells_are_coloured_by_whether_our_interval_holds_the_papers_value():
+    row = Row("x", (compared(0.6), compared(0.61)))
+    page = to_html(table(row))
+    assert re.findall(r'<td class="(ours[^"]*)">', page) == ["ours inside", "ours outside"]
+    words = " ".join(" ".join(Text(page).words).split())
+    assert "Green where our interval, from bootstrap resamples of the questions, holds the paper's value" in words
+    latex = r"x & \textcolor{teal}{0.50} \textcolor{gray}{0.60} & \textcolor{orange}{0.50} \textcolor{gray}{0.61} \\"
+    assert latex in to_latex(table(row))
+    (line,) = csv.DictReader(io.StringIO(to_csv(table(row))))
+    assert (line["A low"], line["A high"], line["A (paper)"]) == ("0.4", "0.6", "0.60")
+
+
+def test_without_an_interval_nothing_is_said_of_colours():
+    assert "Green" not in to_html(table(Row("x", (compared(0.6, None), Cell(1.0)))))
+
+
+def test_a_table_that_stands_apart_says_why():
+    apart = Table("Title", "a citation", "Split", ("A",), (Row("x", (Cell(1.0),)),), apart="an <old> dataset")
+    words = " ".join(" ".join(Text(to_html(apart)).words).split())
+    assert "Not comparable: an <old> dataset." in words
+    assert "Not comparable" not in to_html(table(Row("x", (Cell(1.0), Cell(2.0)))))
+
+
 def test_below_the_text_baseline_is_red():
     page = to_html(table(Row("x", (Cell(0.0, paper=0, form="score", low=True), Cell(1.0)))))
     assert re.search(r'<td class="ours low">.*?0\.00', page, re.S)

@@ -17,18 +17,11 @@ from compvqa.paper import tables
 from compvqa.paper.reference import load
 from compvqa.programs.operators import OPERATORS, Row, from_json, listing, to_json, walk
 from compvqa.questions.covr import references
-from fixtures.paper_inputs import NASTY, PARTS, SEEDS
+from fixtures.paper_inputs import NASTY, PARTS
+from fixtures.paper_tables import FOLDER, rows_of
 from fixtures.table10 import ROWS
 
-FOLDER = Path(__file__).resolve().parents[3] / "config" / "paper"
 TABLES = sorted(path.stem for path in FOLDER.glob("*.yaml") if load(path).kind == "table")
-
-
-def rows_of(name: str, inputs: dict, out: Path) -> dict[str, dict[str, str]]:
-    """Make the table ``name`` and read its CSV back, by the first column."""
-    tables.make(FOLDER / f"{name}.yaml", inputs, out / name)
-    with (out / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-        return {next(iter(row.values())): row for row in csv.DictReader(file)}
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -97,6 +90,17 @@ def test_table_2_has_the_subgraph_and_a_distractor_of_its_example(world, tmp_pat
     )
 
 
+def test_table_4_has_questions_of_both_sides_of_a_split(world, tmp_path):
+    rows = rows_of("table4", world.inputs, tmp_path)
+    parts = {row["text"]: row["part"] for row in pq.read_table(world.dataset).to_pylist()}
+    for label in ("TPL-VERIFYATTR", "HAS-COUNT & HAS-ATTR"):
+        assert parts[rows[label]["Generalization"]] == "test"
+        assert {parts[text] for text in rows[label]["Training"].splitlines()} == {"train"}
+    assert rows["HAS-SAMEATTR-COLOR"]["Generalization"] == ""
+    assert rows["HAS-SAMEATTR-COLOR"]["Generalization (paper)"] == "Do all X have the same color?"
+    assert "since it was not made: HAS-QUANT-COMPSCOPE" in (tmp_path / "table4.html").read_text()
+
+
 def test_table_5_counts_the_questions_of_each_property(world, tmp_path):
     rows = rows_of("table5", world.inputs, tmp_path)
     questions = pq.read_table(world.dataset).to_pylist()
@@ -149,89 +153,6 @@ def test_table_11_lists_all_operators_the_papers_first(world, tmp_path):
     assert rows["geq"]["Input"] == "(1) number (2) number (or a size)" and rows["Scene"]["Input"] == "nothing"
     page = (tmp_path / "table11.html").read_text()
     assert "Only in the paper&#39;s table: none." in page and "Not in the paper&#39;s table: Scene," in page
-
-
-def test_table_6_shows_means_and_deviations_over_seeds(world, tmp_path):
-    rows = rows_of("table6", world.inputs, tmp_path)
-    values = [45.0 + 1.3 * seed for seed in SEEDS]
-    mean = sum(values) / 2
-    spread = sum((value - mean) ** 2 for value in values) ** 0.5
-    assert float(rows["VBText"]["Development"]) == pytest.approx(mean)
-    assert float(rows["VBText"]["Development deviation"]) == pytest.approx(spread, abs=1e-5)
-    assert rows["VBText"]["Development (paper)"] == "45.6"
-    assert rows["Humans"]["Test"] == "" and rows["Humans"]["Test (paraphrased) (paper)"] == "91.9"
-
-
-def test_table_7_has_trained_untrained_empty_and_missing_splits(world, tmp_path):
-    rows = rows_of("table7", world.inputs, tmp_path)
-    trained = rows["HAS-NUM-3"]
-    text, comp, size = (float(trained[name]) for name in ("VBText", "VB_M", "VBiid-size"))
-    assert float(trained["Gen. Score"]) == pytest.approx((comp - text) / (size - text), abs=1e-5)
-    assert trained["Filtered"] == str(PARTS["train"] - 200)
-    assert rows["HAS-COMPAR"]["Filtered"] == str(PARTS["train"] - 150)
-    notes = {name: rows[name]["note"] for name in rows}
-    assert notes["HAS-COMPAR"] == "not trained"
-    assert notes["HAS-QUANT-ALL"] == "empty"
-    assert notes["ANS-NUM"] == "not made" and rows["ANS-NUM"]["VBiid (paper)"] == "67.0"
-    assert "HAS-QUANT-ALL is empty: no question" in (tmp_path / "table7.html").read_text()
-
-
-def test_table_8_marks_a_model_below_the_text_baseline(world, tmp_path):
-    rows = rows_of("table8", world.inputs, tmp_path)
-    assert float(rows["TPL-VERIFYATTR"]["Gen. Score"]) == 0
-    page = (tmp_path / "table8.html").read_text()
-    assert len(re.findall(r'<td class="ours low">', page)) == 1
-    assert rows["Program Split"]["VBiid (paper)"] == "64.8 ± 4.7"
-
-
-def test_a_split_of_ours_that_the_paper_has_not_comes_after_the_papers(world, tmp_path):
-    own = tmp_path / "own.yaml"
-    own.write_text("name: own\ntitle: HAS-SHADE\nsetup: few-shot\n")
-    inputs = {**world.inputs, "definitions": [*world.inputs["definitions"], own]}
-    assert list(rows_of("table7", inputs, tmp_path))[-1] == "HAS-SHADE"
-
-
-def test_random_draws_of_one_split_share_a_row(world, tmp_path):
-    """Two splits of the title of Table 8's program split: means and deviations over both."""
-    made, sizes = [], {"program-1": 100, "program-2": 140}
-    for name, kept in sizes.items():
-        made.append(tmp_path / f"{name}.yaml")
-        made[-1].write_text(f"name: {name}\ntitle: Program Split\nsetup: zero-shot\n")
-        rows = [{"split_name": name, "part": "train", "question_id": f"train{n}"} for n in range(kept)]
-        rows.append({"split_name": name, "part": "test_comp", "question_id": "test0"})
-        pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
-    inputs = world.inputs | {
-        "definitions": [*world.inputs["definitions"], *made],
-        "splits": [*world.inputs["splits"], *(tmp_path / f"{name}.parquet" for name in sizes)],
-    }
-    found = rows_of("table8", inputs, tmp_path)["Program Split"]
-    assert float(found["Filtered"]) == PARTS["train"] - 120
-    assert float(found["Filtered deviation"]) == pytest.approx((2 * 20**2) ** 0.5, abs=1e-4)
-    assert found["note"] == "not trained"
-
-
-def test_table_12_says_which_templates_have_no_questions(world, tmp_path):
-    rows = rows_of("table12", world.inputs, tmp_path)
-    assert rows["CHOOSEREL"]["note"] == "no questions"
-    asked = Counter(pq.read_table(world.dataset, filters=[("part", "=", "test")])["template"].to_pylist())
-    assert rows["COUNT"]["Questions (test)"] == str(asked["COUNT"])
-    assert rows["COUNT"]["note"] == "" and rows["COUNT"]["VBiid (paper)"] == "73.1"
-
-
-def test_accuracy_by_property_has_kinds_and_below_them_values(world, tmp_path):
-    rows = rows_of("accuracy-properties", world.inputs, tmp_path)
-    names = list(rows)
-    assert names[:3] == ["HAS-QUANT", "HAS-QUANT-ALL", "HAS-QUANT-SOME"]
-    assert names.index("HAS-NUM-2") == names.index("HAS-NUM") + 1  # a number that the questions have
-    assert names[-3:] == ["ANS-NUM", "ANS-ATTR", "ANS-NOUN"]
-    scores = pq.read_table(world.inputs["scores"][0]).to_pandas()
-    ours = scores[(scores["part"] == "test") & (scores["property"] == "HAS-NUM-2") & (scores["split"] == "iid")]
-    for column, variant in (("VBText", "text"), ("VBiid", "iid")):
-        told = ours[(ours["variant"] == variant) & (ours["model"] == "visualbert")]["accuracy"]
-        assert float(rows["HAS-NUM-2"][column]) == pytest.approx(100 * told.mean(), abs=1e-3)
-        assert float(rows["HAS-NUM-2"][f"{column} deviation"]) == pytest.approx(100 * told.std(ddof=1), abs=1e-3)
-    assert rows["HAS-NUM-2"]["Questions (test)"] == "20"
-    assert (rows["RM/V/C"]["Questions (test)"], rows["RM/V/C"]["note"]) == ("0", "no questions")
 
 
 def test_sources_account_for_every_record(world, tmp_path):

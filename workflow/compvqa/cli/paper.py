@@ -15,18 +15,11 @@ Inputs = Annotated[list[str], typer.Option("--input", help="NAME=PATH; repeat fo
 Out = Annotated[Path, typer.Option(help="Path to write, without its ending.")]
 
 
-def table(
-    definition: Definition,
-    input: Inputs,
-    out: Out,
-    splits: Annotated[Path | None, typer.Option(help="Folder of the splits' definitions (YAML).")] = None,
-    code: Code = None,
-) -> None:
+def table(definition: Definition, input: Inputs, out: Out, code: Code = None) -> None:
     """Make one table of the paper from our data, the paper's numbers beside ours."""
     from compvqa.paper.tables import make
 
-    definitions = [f"definitions={path}" for path in sorted(splits.glob("*.yaml"))] if splits else []
-    _make("table", make, definition, [*input, *definitions], out, code, (".html", ".csv", ".tex"))
+    _make("table", make, definition, input, out, code, (".html", ".csv", ".tex"))
 
 
 def figure(definition: Definition, input: Inputs, out: Out, code: Code = None) -> None:

@@ -46,6 +46,10 @@ class Reference(Settings):
     printed: dict[str, str] = Field({}, description="the label as the paper prints it, where ours differs")
     facts: dict[str, Fact] = Field({}, description="what the paper says in words")
     notes: tuple[str, ...] = Field((), description="sentences below the table or figure")
+    apart: str = Field(
+        "",
+        description="why its numbers can't be compared with ours, if so: it stands after all others, under a heading",
+    )
 
     def value(self, row: str, column: str) -> Printed:
         """The paper's value, or None where it has none; labels match up to case and punctuation."""

@@ -19,6 +19,7 @@ _TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\te
 _TEX |= {"∪": r"$\cup$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''", "≥": r"$\geq$", "≤": r"$\leq$"}
 _TEX |= {"◆": r"$\diamond$", "→": r"$\to$", "…": r"\ldots{}", "<": r"\textless{}", ">": r"\textgreater{}"}
 _TEX |= {"∈": r"$\in$", "|": r"\textbar{}", "\n": r"\newline "}
+_COLORS = {"low": "red", "inside": "teal", "outside": "orange"}
 _TEXTWIDTH = 0.7  # of the page's width, shared by the columns that hold words
 Piece = tuple[str, bool]
 
@@ -27,9 +28,9 @@ Piece = tuple[str, bool]
 class Cell:
     """One value: ours (mean, and deviation over ``n`` seeds), the paper's, and how it is written.
 
-    ``form``: ``percent`` (50.8), ``score`` (0.18), ``count`` (1,234), ``mean`` (4.4), ``text`` (words, in lines),
-    ``none`` (stays blank). ``low`` marks a model below the text-only baseline, ``marks`` the parts of a text (start,
-    end) that are underlined.
+    ``interval``: of our value, in its unit. ``form``: ``percent`` (50.8), ``score`` (0.18), ``count`` (1,234), ``mean``
+    (4.4), ``text`` (words, in lines), ``none`` (stays blank). ``low`` marks a model below the text-only baseline,
+    ``marks`` the parts of a text (start, end) that are underlined.
     """
 
     value: float | str | None = None
@@ -38,6 +39,21 @@ class Cell:
     form: str = "percent"
     low: bool = False
     marks: tuple[tuple[int, int], ...] = ()
+    interval: tuple[float, float] | None = None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether our interval holds the paper's value (of a pair its mean); None where there is nothing to compare."""
+        paper = self.paper[0] if isinstance(self.paper, tuple) else self.paper
+        if self.interval is None or paper is None or isinstance(paper, str):
+            return None
+        low, high = self.interval
+        return low <= paper <= high
+
+    @property
+    def look(self) -> str:
+        """The name of its look: ``low``, ``inside``, ``outside`` or none."""
+        return "low" if self.low else {True: "inside", False: "outside", None: ""}[self.holds]
 
     @property
     def ours(self) -> str:
@@ -95,6 +111,7 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     stacked: bool = False  # the paper's words stand below ours, not beside
+    apart: str = ""  # why the paper's numbers can't be compared with ours, if so
 
     def texts(self) -> tuple[bool, ...]:
         """For each column whether it holds words."""
@@ -103,6 +120,14 @@ class Table:
     def sides(self) -> tuple[bool, ...]:
         """For each column whether any of its cells has a value of the paper."""
         return tuple(any(row.cells[i].papers for row in self.rows) for i in range(len(self.columns)))
+
+    def intervals(self) -> tuple[bool, ...]:
+        """For each column whether any of its cells has an interval."""
+        return tuple(any(row.cells[i].interval for row in self.rows) for i in range(len(self.columns)))
+
+    def compared(self) -> bool:
+        """Whether any of the paper's values is compared with an interval of ours."""
+        return any(cell.holds is not None for row in self.rows for cell in row.cells)
 
     def spreads(self) -> tuple[bool, ...]:
         """For each column whether any of its cells has a deviation."""
@@ -119,19 +144,21 @@ def written(value: float, form: str, short: bool = False) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Comma-separated values in full precision: ours, deviations and the paper's in columns of their own."""
+    """Comma-separated values in full precision: ours, deviations, intervals and the paper's in columns of their own."""
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
-    spreads, sides = table.spreads(), table.sides()
+    shown = list(zip(table.spreads(), table.intervals(), table.sides(), strict=True))
     header = [table.head]
-    for name, spread, side in zip(table.columns, spreads, sides, strict=True):
-        header += [name] + [f"{name} deviation"] * spread + [f"{name} (paper)"] * side
+    for name, (spread, interval, side) in zip(table.columns, shown, strict=True):
+        header += [name] + [f"{name} deviation"] * spread
+        header += [f"{name} {end}" for end in ("low", "high")] * interval + [f"{name} (paper)"] * side
     notes = any(row.note for row in table.rows)
     lines.writerow(header + ["note"] * notes)
     for row in table.rows:
         line = [row.label]
-        for cell, spread, side in zip(row.cells, spreads, sides, strict=True):
-            line += [_plain(cell.value)] + [_plain(cell.deviation)] * spread + [cell.papers] * side
+        for cell, (spread, interval, side) in zip(row.cells, shown, strict=True):
+            line += [_plain(cell.value)] + [_plain(cell.deviation)] * spread
+            line += [_plain(end) for end in cell.interval or (None, None)] * interval + [cell.papers] * side
         lines.writerow(line + [row.note] * notes)
     return out.getvalue()
 
@@ -143,7 +170,8 @@ def _plain(value: float | str | None) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """A booktabs table; the paper's values in gray (needs the packages booktabs, xcolor and, for marks, ulem)."""
+    """A booktabs table; the paper's values in gray, ours teal where their interval holds it and orange where not
+    (needs the packages booktabs, xcolor and, for marks, ulem)."""
     width = f"p{{{_TEXTWIDTH / max(sum(table.texts()), 1):.2f}\\textwidth}}"
     lines = [r"\begin{tabular}{l" + "".join(width if text else "r" for text in table.texts()) + "}", r"\toprule"]
     lines += [" & ".join(map(tex, [table.head, *table.columns])) + r" \\", r"\midrule"]
@@ -158,7 +186,7 @@ def to_latex(table: Table) -> str:
 def _tex_cell(cell: Cell, row: Row, number: int) -> str:
     ours = "".join(rf"\uline{{{tex(text)}}}" if marked else tex(text) for text, marked in cell.pieces)
     ours = " ".join(filter(None, [ours, tex(cell.spread)]))
-    ours = rf"\textcolor{{red}}{{{ours}}}" if cell.low else ours
+    ours = rf"\textcolor{{{_COLORS[cell.look]}}}{{{ours}}}" if cell.look else ours
     if row.note and number >= row.note_from:
         ours = rf"\textit{{{tex(row.note)}}}" if number == row.note_from else ""
     papers = rf"\textcolor{{gray}}{{{tex(cell.papers)}}}" if cell.papers else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,22 +13,29 @@ from compvqa.evaluation.answers import IID
 from compvqa.evaluation.scores import generalization_score, over_seeds
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import frame, plain
+from compvqa.paper.reference import Printed, Reference
+from compvqa.paper.render import Cell
 
-COLUMNS = ["model", "split", "variant", "seed", "part", "text", "template", "property", "n", "accuracy"]
+COLUMNS = ["model", "split", "variant", "seed", "part", "text", "template", "property", "n", "accuracy", "low", "high"]
 MODEL = "visualbert"  # what the paper's VB stands for, if no other model is named
-# The paper's names: baseline models, and what a model was trained on. "VB" stands for VB_M and VB_0, which
-# saw M or no questions with the tested property.
 BASELINES = {"MAJ": "maj", "MAJTEMPL": "majtempl"}
-VARIANTS = {"VBText": "text", "VB": "comp", "VBiid-size": "size", "VBiid": "iid", "VBEasyDistractors": "easy"}
+# The paper names a model (VisualBERT, ViLBERT, LXMERT) and what it was trained on. A number stands for what the split
+# keeps: as many or no questions with the tested property. RandNeg is what EasyDistractors was called at first.
+COLUMN = re.compile(r"(?:VB|VLB|LXM)(Text|iid-size|iid|EasyDistractors|RandNeg|\d*)")
+VARIANTS = {"Text": "text", "iid-size": "size", "iid": "iid", "EasyDistractors": "easy", "RandNeg": "easy"}
+KEPT, M = "comp", re.compile(r"m(\d+)")
+Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Score:
-    """An accuracy in percent: mean and deviation (None with one seed) over ``seeds`` runs."""
+    """An accuracy in percent: mean and deviation (None with one seed) over ``seeds`` runs, and the interval from the
+    lowest end of any run's to the highest."""
 
     mean: float
     deviation: float | None
     seeds: int
+    interval: Interval
 
 
 @dataclass(frozen=True)
@@ -44,13 +52,22 @@ class Results:
     def load(path: Path, model: str | None = None) -> Results:
         """The scores table at ``path``.
 
-        With no ``model`` named it is the trained one whose name comes closest to ``visualbert``.
+        ``model``: the first trained one whose name starts so. With none named it is ``visualbert``, or else any.
         """
         rows = frame(path, COLUMNS)
         rows["split"] = rows["split"].map({name: plain(name) for name in rows["split"].unique()})
         trained = sorted(set(rows["model"]) - set(BASELINES.values()))
-        near = [name for name in trained if name.startswith(MODEL)]
-        return Results(rows, model or next(iter([*near, *trained]), MODEL))
+        near = [name for name in trained if name.startswith(model or MODEL)]
+        others = [] if model else trained
+        return Results(rows, next(iter([*near, *others]), model or MODEL))
+
+    def missing(self, text: str = GENERATED) -> tuple[str, str]:
+        """Why there are no scores of the model, in two words and as a sentence; both empty if there are."""
+        if not (self.rows["model"] == self.model).any():
+            return "not trained", f"No model called {self.model} was trained here: the paper's numbers stand alone."
+        if not (self.rows["text"] == text).any():
+            return "not paraphrased", "The questions have no paraphrases here: the paper's numbers stand alone."
+        return "", ""
 
     def score(
         self, column: str, split: str | Sequence[str], part: str, template: str = "", text: str = GENERATED
@@ -76,23 +93,53 @@ class Results:
         text_only, comp, size = (score.mean for score in found)
         return generalization_score(text_only, comp, size), comp < text_only
 
+    def by_m(self, split: str, part: str) -> pd.DataFrame:
+        """Accuracy (mean, and low and high of the interval, in percent) on a part of a split by M, how many train
+        questions with the tested property the model saw: of the runs of the variants ``m<M>``."""
+        rows = self.rows[(self.rows["model"] == self.model) & (self.rows["split"] == plain(split))]
+        rows = rows[(rows["part"] == part) & (rows["text"] == GENERATED)]
+        rows = rows[(rows["template"] == "") & (rows["property"] == "")]
+        rows = rows.assign(m=rows["variant"].str.extract(rf"^{M.pattern}$", expand=False)).dropna(subset=["m"])
+        scores = {int(m): _score(of) for m, of in rows.groupby("m")}
+        found = {m: (scores[m].mean, *scores[m].interval) for m in sorted(scores)}
+        return pd.DataFrame.from_dict(found, orient="index", columns=["mean", "low", "high"])
+
     def _by(self, what: str, column: str, part: str, text: str) -> dict[str, Score]:
         rows = self._of(column, IID, part, text)
         return {str(name): _score(of) for name, of in rows[rows[what] != ""].groupby(what)}
 
     def _of(self, column: str, split: str | Sequence[str], part: str, text: str) -> pd.DataFrame:
-        if column not in BASELINES and column not in VARIANTS:
+        named = COLUMN.fullmatch(column)
+        if column not in BASELINES and not named:
             return self.rows.head(0)
         names = {plain(name) for name in ([split] if isinstance(split, str) else split)}
         chosen = self.rows["split"].isin(names) & (self.rows["part"] == part) & (self.rows["text"] == text)
         rows = self.rows[chosen]
         if column in BASELINES:
             return rows[rows["model"] == BASELINES[column]]
-        return rows[(rows["model"] == self.model) & (rows["variant"] == VARIANTS[column])]
+        return rows[(rows["model"] == self.model) & (rows["variant"] == VARIANTS.get(named[1], KEPT))]
 
 
 def _score(rows: pd.DataFrame) -> Score | None:
     if rows.empty:
         return None
     mean, deviation = over_seeds(100 * rows["accuracy"])
-    return Score(mean, deviation, len(rows))
+    return Score(mean, deviation, len(rows), (100 * float(rows["low"].min()), 100 * float(rows["high"].max())))
+
+
+def beside(score: Score | None, paper: Printed, reference: Reference) -> Cell:
+    """An accuracy beside the paper's value, with its interval where the two can be compared."""
+    if score is None:
+        return Cell(paper=paper)
+    return Cell(score.mean, score.deviation, paper, interval=None if reference.apart else score.interval)
+
+
+def generalization_interval(
+    path: Path, model: str, split: Sequence[str], part: str, text: str = GENERATED
+) -> Interval | None:
+    """The interval of a model's generalization score on a part of a split, or of several the widest; None where it is
+    undefined. ``path``: the table of generalization scores."""
+    rows = frame(path, ["model", "split", "part", "text", "low", "high"])
+    rows = rows[rows["split"].map(plain).isin({plain(name) for name in split}) & (rows["model"] == model)]
+    rows = rows[(rows["part"] == part) & (rows["text"] == text)].dropna(subset=["low", "high"])
+    return (float(rows["low"].min()), float(rows["high"].max())) if len(rows) else None

@@ -32,6 +32,7 @@ class Section:
     html: str = ""
     uri: str = ""
     width: int = 0
+    apart: bool = False
 
 
 def make(
@@ -43,7 +44,8 @@ def make(
 ) -> dict[str, int]:
     """Write the page ``out`` with the tables and figures of ``definitions`` (YAML files) made in ``folder``.
 
-    They come in the given order. ``pages``: further pages to link to, in the same folder as ``out``.
+    They come in the given order, those that stand apart last. ``pages``: further pages to link to, in the same folder
+    as ``out``.
     """
     sections, missing = [], 0
     for path in definitions:
@@ -53,6 +55,7 @@ def make(
             sections.append(_section(path.stem, wanted, main))
         else:
             missing += 1
+    sections.sort(key=lambda section: section.apart)
     links = [(_title(path), path.name) for path in pages]
     page = environment().get_template("index.html.j2").render(title=title, sections=sections, pages=links)
     write_text(out, page)
@@ -63,11 +66,11 @@ def _section(name: str, wanted: Reference, main: Path) -> Section:
     files = tuple(f"{name}{suffix}" for suffix in FILES[wanted.kind])
     made = (name, wanted.title, wanted.citation, wanted.caption, files)
     if wanted.kind == "table":
-        return Section(*made, html=_part(main))
+        return Section(*made, html=_part(main), apart=bool(wanted.apart))
     with Image.open(main) as image:
         width = round(image.width * SCREEN / image.info["dpi"][0])
     uri = "data:image/png;base64," + base64.b64encode(main.read_bytes()).decode()
-    return Section(*made, uri=uri, width=width)
+    return Section(*made, uri=uri, width=width, apart=bool(wanted.apart))
 
 
 def _title(path: Path) -> str:

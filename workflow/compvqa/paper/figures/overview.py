@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 
-import matplotlib.pyplot as plt
-import pyarrow.compute as pc
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from compvqa.graphs.subgraph import Subgraph, parse
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, frame, one
-from compvqa.paper.drawing import bound, draw_scene, draw_subgraph, extent, layout
+from compvqa.paper.drawing import draw_subgraph, extent, layout
 from compvqa.paper.examples import Related, by_id, differences, readable, related
-from compvqa.paper.explorer.pictures import find_image
+from compvqa.paper.page import EDGE, GAP, WIDTH, Page, Scenery
 from compvqa.paper.reference import Reference
 from compvqa.programs.operators import from_json, show
 from compvqa.programs.text import describe
-from compvqa.scenes.graph import SceneStore
 
 _READ = ["template", "text", "answer", "program", "tree", "seed", "start_scene", "scene_ids"]
-WIDTH, EDGE, GAP = 11.0, 0.2, 0.15  # inches
 SCENE, LINE = (3.3, 2.4), 0.175  # width and height of the start scene; height of a line of the program
 SHAPE, CAPTION = 0.75, 0.8  # height to width of the other scenes; height of what is said above them
 CHARACTERS = 46, 34  # of a line of the question, and above a scene
@@ -32,28 +25,9 @@ TITLE = {"fontweight": "bold", "fontsize": 10.5}
 POSITIVE, DISTRACTOR = "#2d8a5f", "#c0622a"
 
 
-@dataclass(frozen=True)
-class Scenery:
-    """The scenes, and the folder of pictures of each image space."""
-
-    store: SceneStore
-    folders: Mapping[str, Path]
-
-    def frame(self, scene_id: str) -> dict:
-        """The scene's row of the scenes table."""
-        return self.store.scenes.filter(pc.equal(self.store.scenes["scene_id"], scene_id)).to_pylist()[0]
-
-    def plainness(self, scene_id: str) -> int:
-        """0: there is a picture; 1: there are boxes; 2: neither."""
-        if find_image(str(self.frame(scene_id)["image"]), self.folders):
-            return 0
-        return 1 if any(thing.box for thing in self.store.graph(scene_id).objects.values()) else 2
-
-
 def make(inputs: Inputs, reference: Reference) -> Figure:
     """The example is a readable question with many images that differ in several ways from its subgraph."""
-    folders = {name.partition(":")[2]: paths[0] for name, paths in inputs.items() if name.startswith("images:")}
-    scenery = Scenery(SceneStore(one(inputs, "scenes")), folders)
+    scenery = Scenery.of(inputs)
     question, near = example(inputs, scenery)
     if question is None:
         figure, (ax,) = style.new(6, 2)
@@ -86,28 +60,6 @@ def _cost(row: dict, near: Mapping[str, Related], scenery: Scenery) -> tuple[int
     return (size == 1) + (positives < 2) + (kinds < 2), plain, -min(kinds, 3), -min(size, 5)
 
 
-@dataclass(frozen=True)
-class Page:
-    """A figure on which places are given in inches from the upper left corner."""
-
-    figure: Figure
-    height: float
-
-    @staticmethod
-    def new(height: float) -> Page:
-        figure = plt.figure(figsize=(WIDTH, height))
-        figure.set_layout_engine("none")
-        return Page(figure, height)
-
-    def axes(self, x: float, y: float, w: float, h: float) -> Axes:
-        """New axes with their upper left corner at (x, y)."""
-        return self.figure.add_axes((x / WIDTH, 1 - (y + h) / self.height, w / WIDTH, h / self.height))
-
-    def write(self, x: float, y: float, text: str, **look) -> None:
-        """Text with its upper left corner at (x, y)."""
-        self.figure.text(x / WIDTH, 1 - y / self.height, style.plain(text), va="top", **look)
-
-
 def draw(question: dict, near: Mapping[str, Related], scenery: Scenery) -> Figure:
     """The parts of the figure: (a) above, (b) and (c) in one row, (d) below."""
     g, start = parse(question["tree"]), question["start_scene"]
@@ -121,13 +73,13 @@ def draw(question: dict, near: Mapping[str, Related], scenery: Scenery) -> Figur
     page = Page.new(middle + 0.6 + max(LINE * len(program), 1.2))
     whose = "A scene" if start in question["scene_ids"] else "A scene (not an image of the question)"
     page.write(EDGE, 0.1, f"(a) {whose}, and a part of its graph: “{describe(g)}”", **TITLE)
-    _draw_scene(page.axes(EDGE, 0.45, *SCENE), start, g, scenery, style.BLUE)
+    scenery.draw(page.axes(EDGE, 0.45, *SCENE), start, g, style.BLUE)
     _draw_graph(page, g)
     for number, scene_id in enumerate(others):
         x = EDGE + number * (width + GAP)
         found, color, told = _told(g, near.get(scene_id))
         page.write(x, top + 0.18, told, color=color, fontsize=9, fontweight="bold", linespacing=1.25)
-        _draw_scene(page.axes(x, top + CAPTION, width, SHAPE * width), scene_id, found, scenery, color)
+        scenery.draw(page.axes(x, top + CAPTION, width, SHAPE * width), scene_id, found, color)
     _write_question(page, middle + 0.15, question, program)
     return page.figure
 
@@ -151,12 +103,6 @@ def _draw_graph(page: Page, g: Subgraph) -> None:
     inch = min((WIDTH - x - EDGE) / (right - left), SCENE[1] / (bottom - top), 0.92)
     w, h = inch * (right - left), inch * (bottom - top)
     draw_subgraph(page.axes(x, 0.45 + (SCENE[1] - h) / 2, w, h), node, size=10 * inch)
-
-
-def _draw_scene(ax: Axes, scene_id: str, g: Subgraph | None, scenery: Scenery, color: str) -> None:
-    graph = scenery.store.graph(scene_id)
-    shown = bound(graph, g) if g is not None else frozenset()
-    draw_scene(ax, graph, scenery.frame(scene_id), scenery.folders, shown, color)
 
 
 def _told(g: Subgraph, scene: Related | None) -> tuple[Subgraph | None, str, str]:

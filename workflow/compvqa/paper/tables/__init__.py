@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module, util
 from pathlib import Path
 
@@ -19,6 +20,6 @@ def make(definition: Path, inputs: Inputs, out: Path) -> dict[str, int]:
     module = f"{__name__}.{wanted.make}"
     if wanted.kind != "table" or util.find_spec(module) is None:
         raise InputError(f"{definition}: there is no table called {wanted.make} in compvqa.paper.tables.")
-    table = import_module(module).make(inputs, wanted)
+    table = replace(import_module(module).make(inputs, wanted), apart=wanted.apart)
     render.save(table, out)
     return {"in": sum(len(inputs.get(name, ())) for name in wanted.inputs), "out": len(table.rows)}

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from compvqa.evaluation.answers import IID
+from compvqa.models.baseline import GENERATED, PARAPHRASED
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference
-from compvqa.paper.render import Cell, Row, Table
-from compvqa.paper.scores import Results
+from compvqa.paper.render import Row, Table
+from compvqa.paper.scores import Results, beside
 
-PARTS = ("dev", "test")
+COLUMNS = {  # the part and the text of each
+    "Development": ("dev", GENERATED),
+    "Test": ("test", GENERATED),
+    "Development (paraphrased)": ("dev", PARAPHRASED),
+    "Test (paraphrased)": ("test", PARAPHRASED),
+}
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
-    """The paper's rows; those that we have no run of keep a dash.
-
-    The paraphrased columns have no values of ours: paraphrases are written by people.
-    """
+    """The paper's rows; those that we have no run of keep a dash."""
     results = Results.load(one(inputs, "scores"), reference.options.get("model"))
     rows, missing, seeds = [], [], 0
     for label in reference.rows:
-        found = [results.score(label, IID, part) for part in PARTS]
-        seeds = max([seeds, *(score.seeds for score in found if score)])
-        if not any(found):
+        asked = {column: COLUMNS[column] for column in reference.columns}
+        found = {column: results.score(label, IID, part, text=text) for column, (part, text) in asked.items()}
+        seeds = max([seeds, *(score.seeds for score in found.values() if score)])
+        if not any(found.values()):
             missing.append(label)
-        found += [None] * (len(reference.columns) - len(found))
-        cells = tuple(
-            Cell(score and score.mean, score and score.deviation, reference.value(label, column))
-            for score, column in zip(found, reference.columns, strict=True)
-        )
-        rows.append(Row(label, cells, rule_above=label in ("VBEasyDistractors", "Humans")))
+        cells = tuple(beside(score, reference.value(label, column), reference) for column, score in found.items())
+        rows.append(Row(label, cells, rule_above=label.endswith(("EasyDistractors", "RandNeg", "Humans"))))
     notes = ["Accuracy in percent." + (f" Ours: mean ± deviation over {seeds} seeds." if seeds > 1 else "")]
     notes += [f"Not run here: {', '.join(missing)}."] if missing else []
+    notes += [why for text in (GENERATED, PARAPHRASED) if (why := results.missing(text)[1])][:1]
     columns, notes = reference.columns, (*notes, *reference.notes)
     return Table(reference.title, reference.citation, "Model", columns, tuple(rows), notes)

@@ -1,0 +1,106 @@
+"""The scores of runs as the paper's columns."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compvqa.evaluation.scores import GENERALIZATION, SCORES
+from compvqa.paper.reference import Reference
+from compvqa.paper.scores import Results, beside, generalization_interval
+from compvqa.tables import write
+
+REFERENCE = Reference(title="x", citation="y", kind="table", make="z", inputs=())
+
+
+def run(name: str, accuracy: float, **changed) -> dict:
+    """A row of the scores of the run ``name``; its interval is 0.1 to either side."""
+    model, split, variant, seed = name.split(".")
+    row = {"run": name, "model": model, "split": split, "variant": variant, "seed": int(seed), "part": "test"}
+    row |= {"text": "generated", "template": "", "property": "", "n": 50, "accuracy": accuracy}
+    return row | {"low": accuracy - 0.1, "high": accuracy + 0.1} | changed
+
+
+def results(tmp_path, rows: list[dict], model: str | None = None) -> Results:
+    pq.write_table(pa.Table.from_pylist(rows, schema=SCORES.fields), tmp_path / "scores.parquet")
+    return Results.load(tmp_path / "scores.parquet", model)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "trained", "found"),
+    [
+        (None, ["lxmert", "visualbert-tiny"], "visualbert-tiny"),
+        (None, ["lxmert"], "lxmert"),
+        ("vilbert", ["vilbert-tiny", "visualbert"], "vilbert-tiny"),
+        ("vilbert", ["vilbert", "vilbert-tiny"], "vilbert"),
+        ("vilbert", ["visualbert"], "vilbert"),
+        ("lxmert", [], "lxmert"),
+    ],
+)
+def test_a_model_is_named_by_how_its_name_starts(tmp_path, wanted, trained, found):
+    rows = [run(f"{name}.iid.iid.1", 0.5) for name in trained] + [run("maj.iid.iid.1", 0.2)]
+    assert results(tmp_path, rows, wanted).model == found
+
+
+@pytest.mark.parametrize("model", ["VB", "VLB", "LXM"])
+def test_columns_of_all_models_mean_the_same_variants(tmp_path, model):
+    variants = {"Text": "text", "": "comp", "0": "comp", "250": "comp", "iid-size": "size", "iid": "iid"}
+    variants |= {"EasyDistractors": "easy", "RandNeg": "easy"}
+    accuracies = {variant: 0.1 * (n + 1) for n, variant in enumerate(dict.fromkeys(variants.values()))}
+    found = results(tmp_path, [run(f"visualbert.iid.{variant}.1", a) for variant, a in accuracies.items()])
+    for column, variant in variants.items():
+        assert found.score(model + column, "iid", "test").mean == pytest.approx(100 * accuracies[variant])
+    assert found.score("Humans", "iid", "test") is None
+    assert found.score(f"{model}nothing", "iid", "test") is None
+
+
+@given(st.lists(st.floats(0.2, 0.8), min_size=1, max_size=5))
+def test_the_interval_of_several_runs_holds_each_of_theirs(tmp_path_factory, accuracies):
+    rows = [run(f"visualbert.iid.iid.{seed}", accuracy) for seed, accuracy in enumerate(accuracies)]
+    low, high = results(tmp_path_factory.mktemp("scores"), rows).score("VBiid", "iid", "test").interval
+    assert (low, high) == pytest.approx((100 * min(accuracies) - 10, 100 * max(accuracies) + 10))
+
+
+def test_without_a_model_or_paraphrases_it_is_told_why(tmp_path):
+    rows = [run("visualbert.iid.iid.1", 0.5)]
+    assert results(tmp_path, rows).missing() == ("", "")
+    assert results(tmp_path, rows).missing("paraphrased")[0] == "not paraphrased"
+    assert results(tmp_path, rows, "vilbert").missing()[0] == "not trained"
+    assert "No model called vilbert" in results(tmp_path, rows, "vilbert").missing("paraphrased")[1]
+    rows.append(run("visualbert.iid.iid.1", 0.5, text="paraphrased"))
+    assert results(tmp_path, rows).missing("paraphrased") == ("", "")
+
+
+def test_accuracy_by_m_is_of_the_runs_with_an_m(tmp_path):
+    rows = [run(f"visualbert.has-quant.m{m}.{seed}", (m + seed) / 1000) for m in (50, 0, 250) for seed in (1, 2)]
+    rows += [run("visualbert.has-quant.comp.1", 0.9), run("visualbert.ans-num.m0.1", 0.9)]
+    rows += [run("vilbert.has-quant.m0.1", 0.9), run("visualbert.has-quant.m0.1", 0.9, template="COUNT")]
+    rows += [run("visualbert.has-quant.m0.1", 0.9, part="dev"), run("visualbert.has-quant.m0.1", 0.9, property="V")]
+    curve = results(tmp_path, rows).by_m("HAS-QUANT", "test")
+    assert list(curve.index) == [0, 50, 250]
+    assert curve["mean"].tolist() == pytest.approx([0.15, 5.15, 25.15])
+    assert curve["low"].tolist() == pytest.approx([-9.9, -4.9, 15.1])
+    assert curve["high"].tolist() == pytest.approx([10.2, 15.2, 35.2])
+
+
+def test_the_widest_interval_of_generalization_scores_is_taken(tmp_path):
+    named = {"model": "visualbert", "part": "test_comp", "text": "generated", "n": 9, "seeds": 1}
+    named |= {"text_only": 0.5, "comp": 0.6, "size": 0.7, "score": 0.5}
+    rows = [named | {"split": f"program-{n}", "low": n / 10, "high": n / 5} for n in (1, 2, 3)]
+    rows += [named | {"split": "program-4", "score": None, "low": None, "high": None}]
+    rows += [named | {"split": "program-1", "text": "paraphrased", "low": 0.0, "high": 9.0}]
+    write(tmp_path / "generalization.parquet", GENERALIZATION, rows)
+    path = tmp_path / "generalization.parquet"
+    draws = ["program_1", "program-2", "program-4"]
+    assert generalization_interval(path, "visualbert", draws, "test_comp") == pytest.approx((0.1, 0.4))
+    assert generalization_interval(path, "visualbert", ["program-4"], "test_comp") is None
+    assert generalization_interval(path, "vilbert", ["program-1"], "test_comp") is None
+
+
+def test_what_stands_apart_is_not_compared(tmp_path):
+    score = results(tmp_path, [run("visualbert.iid.iid.1", 0.5)]).score("VBiid", "iid", "test")
+    assert beside(score, 45.0, REFERENCE).holds is True
+    assert beside(score, 61.0, REFERENCE).holds is False
+    assert beside(score, 45.0, REFERENCE.model_copy(update={"apart": "an earlier dataset"})).holds is None
+    assert beside(None, 45.0, REFERENCE).ours == "–"

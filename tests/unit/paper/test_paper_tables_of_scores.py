@@ -1,0 +1,172 @@
+"""The paper's tables of accuracies: Tables 6 to 8 and 12 to 17, and LXMERT's."""
+
+import re
+from collections import Counter
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fixtures.paper_inputs import PARTS, SEEDS
+from fixtures.paper_tables import rows_of
+
+
+def test_table_6_shows_means_and_deviations_over_seeds(world, tmp_path):
+    rows = rows_of("table6", world.inputs, tmp_path)
+    values = [45.0 + 1.3 * seed for seed in SEEDS]
+    mean = sum(values) / 2
+    spread = sum((value - mean) ** 2 for value in values) ** 0.5
+    assert float(rows["VBText"]["Development"]) == pytest.approx(mean)
+    assert float(rows["VBText"]["Development deviation"]) == pytest.approx(spread, abs=1e-5)
+    assert rows["VBText"]["Development (paper)"] == "45.6"
+    assert rows["Humans"]["Test"] == "" and rows["Humans"]["Test (paraphrased) (paper)"] == "91.9"
+
+
+def test_table_7_has_trained_untrained_empty_and_missing_splits(world, tmp_path):
+    rows = rows_of("table7", world.inputs, tmp_path)
+    trained = rows["HAS-NUM-3"]
+    text, comp, size = (float(trained[name]) for name in ("VBText", "VB_M", "VBiid-size"))
+    assert float(trained["Gen. Score"]) == pytest.approx((comp - text) / (size - text), abs=1e-5)
+    assert trained["Filtered"] == str(PARTS["train"] - 200)
+    assert rows["HAS-COMPAR"]["Filtered"] == str(PARTS["train"] - 150)
+    notes = {name: rows[name]["note"] for name in rows}
+    assert notes["HAS-COMPAR"] == "not trained"
+    assert notes["HAS-QUANT-ALL"] == "empty"
+    assert notes["ANS-NUM"] == "not made" and rows["ANS-NUM"]["VBiid (paper)"] == "67.0"
+    assert "HAS-QUANT-ALL is empty: no question" in (tmp_path / "table7.html").read_text()
+
+
+def test_table_8_marks_a_model_below_the_text_baseline(world, tmp_path):
+    rows = rows_of("table8", world.inputs, tmp_path)
+    assert float(rows["TPL-VERIFYATTR"]["Gen. Score"]) == 0
+    page = (tmp_path / "table8.html").read_text()
+    assert len(re.findall(r'<td class="ours low">', page)) == 1
+    assert rows["Program Split"]["VBiid (paper)"] == "64.8 ± 4.7"
+
+
+def test_the_interval_of_a_generalization_score_is_told_beside_it(world, tmp_path):
+    row = rows_of("table7", world.inputs, tmp_path)["HAS-NUM-3"]
+    assert (row["Gen. Score low"], row["Gen. Score high"]) == ("0.6", "0.95")
+    page = (tmp_path / "table7.html").read_text()
+    assert len(re.findall(r'<td class="ours inside"><span class="bar">', page)) == 1  # the paper's is 0.92
+
+
+def test_an_interval_reaches_over_all_seeds(world, tmp_path):
+    row = rows_of("table6", world.inputs, tmp_path)["VBText"]
+    ends = [100 * (0.45 + 0.013 * seed + side * 0.06) for seed in SEEDS for side in (-1, 1)]
+    assert float(row["Development low"]) == pytest.approx(min(ends), abs=1e-4)
+    assert float(row["Development high"]) == pytest.approx(max(ends), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "note", "sentence"),
+    [
+        ("table13", "not paraphrased", "no paraphrases here"),
+        ("table14", "not paraphrased", "no paraphrases here"),
+        ("table16", "not trained", "No model called vilbert was trained here"),
+        ("lxmert-table7", "not trained", "No model called lxmert was trained here"),
+        ("lxmert-table13", "not trained", "No model called lxmert was trained here"),
+    ],
+)
+def test_where_ours_are_missing_the_papers_stand_and_it_is_told_why(world, tmp_path, name, note, sentence):
+    rows = rows_of(name, world.inputs, tmp_path)
+    row = rows["HAS-NUM-3"] if "HAS-NUM-3" in rows else rows["COUNT"]
+    assert row["note"] == note
+    assert sentence in (tmp_path / f"{name}.html").read_text()
+    papers = [value for column, value in row.items() if column.endswith("(paper)") and value]
+    assert len(papers) >= 2
+
+
+def renamed(world, tmp_path, **changed) -> dict:
+    """The inputs with all scores changed in some columns."""
+    scores = pq.read_table(world.inputs["scores"][0]).to_pandas().assign(**changed)
+    pq.write_table(pa.Table.from_pandas(scores, preserve_index=False), tmp_path / "scores.parquet")
+    return world.inputs | {"scores": [tmp_path / "scores.parquet"]}
+
+
+def test_table_16_is_table_7_of_another_model(world, tmp_path):
+    seven = rows_of("table7", world.inputs, tmp_path)["HAS-NUM-3"]
+    found = rows_of("table16", renamed(world, tmp_path, model="vilbert-tiny"), tmp_path)["HAS-NUM-3"]
+    names = {"VBText": "VLBText", "VB_M": "VLB_M", "VBiid-size": "VLBiid-size", "Gen. Score": "Gen. Score"}
+    assert {seven[one]: found[other] for one, other in names.items()} == {seven[one]: seven[one] for one in names}
+    assert (found["VLBText (paper)"], found["Gen. Score (paper)"]) == ("43.8", "0.96")
+    assert "VLB_M saw M training questions" in (tmp_path / "table16.html").read_text()
+
+
+@pytest.mark.parametrize(("name", "generated"), [("table13", "table12"), ("table14", "table7"), ("table15", "table8")])
+def test_scores_on_paraphrases_stand_in_tables_of_their_own(world, tmp_path, name, generated):
+    expected = rows_of(generated, world.inputs, tmp_path)
+    found = rows_of(name, renamed(world, tmp_path, text="paraphrased"), tmp_path)
+    for label, row in found.items():
+        for column in ("VBText", "VBiid", "VBiid-size"):
+            assert row.get(column) == expected[label].get(column)
+    assert all(row["VBText"] == "" for row in rows_of(name, world.inputs, tmp_path).values())
+
+
+def test_table_6_has_both_texts(world, tmp_path):
+    both = pq.read_table(world.inputs["scores"][0]).to_pandas()
+    both = pa.Table.from_pandas(
+        pd.concat([both, both.assign(text="paraphrased", accuracy=0.125)]), preserve_index=False
+    )
+    pq.write_table(both, tmp_path / "both.parquet")
+    row = rows_of("table6", world.inputs | {"scores": [tmp_path / "both.parquet"]}, tmp_path)["VBiid"]
+    assert row["Test (paraphrased)"] == row["Development (paraphrased)"] == "12.5" and row["Test"] == "68.65"
+    assert "no paraphrases" not in (tmp_path / "table6.html").read_text()
+
+
+def test_lxmerts_tables_are_not_compared(world, tmp_path):
+    row = rows_of("lxmert-table7", renamed(world, tmp_path, model="lxmert"), tmp_path)["HAS-NUM-3"]
+    assert row["LXMText"] and "LXMText low" not in row and "LXM_M" in row
+    page = (tmp_path / "lxmert-table7.html").read_text()
+    assert "Not comparable: an earlier dataset" in page and 'class="ours inside' not in page
+
+
+def test_a_split_of_ours_that_the_paper_has_not_comes_after_the_papers(world, tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text("name: own\ntitle: HAS-SHADE\nsetup: few-shot\n")
+    inputs = {**world.inputs, "definitions": [*world.inputs["definitions"], own]}
+    assert list(rows_of("table7", inputs, tmp_path))[-1] == "HAS-SHADE"
+
+
+def test_random_draws_of_one_split_share_a_row(world, tmp_path):
+    """Two splits of the title of Table 8's program split: means and deviations over both."""
+    made, sizes = [], {"program-1": 100, "program-2": 140}
+    for name, kept in sizes.items():
+        made.append(tmp_path / f"{name}.yaml")
+        made[-1].write_text(f"name: {name}\ntitle: Program Split\nsetup: zero-shot\n")
+        rows = [{"split_name": name, "part": "train", "question_id": f"train{n}"} for n in range(kept)]
+        rows.append({"split_name": name, "part": "test_comp", "question_id": "test0"})
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
+    inputs = world.inputs | {
+        "definitions": [*world.inputs["definitions"], *made],
+        "splits": [*world.inputs["splits"], *(tmp_path / f"{name}.parquet" for name in sizes)],
+    }
+    found = rows_of("table8", inputs, tmp_path)["Program Split"]
+    assert float(found["Filtered"]) == PARTS["train"] - 120
+    assert float(found["Filtered deviation"]) == pytest.approx((2 * 20**2) ** 0.5, abs=1e-4)
+    assert found["note"] == "not trained"
+
+
+def test_table_12_says_which_templates_have_no_questions(world, tmp_path):
+    rows = rows_of("table12", world.inputs, tmp_path)
+    assert rows["CHOOSEREL"]["note"] == "no questions"
+    asked = Counter(pq.read_table(world.dataset, filters=[("part", "=", "test")])["template"].to_pylist())
+    assert rows["COUNT"]["Questions (test)"] == str(asked["COUNT"])
+    assert rows["COUNT"]["note"] == "" and rows["COUNT"]["VBiid (paper)"] == "73.1"
+
+
+def test_accuracy_by_property_has_kinds_and_below_them_values(world, tmp_path):
+    rows = rows_of("accuracy-properties", world.inputs, tmp_path)
+    names = list(rows)
+    assert names[:3] == ["HAS-QUANT", "HAS-QUANT-ALL", "HAS-QUANT-SOME"]
+    assert names.index("HAS-NUM-2") == names.index("HAS-NUM") + 1  # a number that the questions have
+    assert names[-3:] == ["ANS-NUM", "ANS-ATTR", "ANS-NOUN"]
+    scores = pq.read_table(world.inputs["scores"][0]).to_pandas()
+    ours = scores[(scores["part"] == "test") & (scores["property"] == "HAS-NUM-2") & (scores["split"] == "iid")]
+    for column, variant in (("VBText", "text"), ("VBiid", "iid")):
+        told = ours[(ours["variant"] == variant) & (ours["model"] == "visualbert")]["accuracy"]
+        assert float(rows["HAS-NUM-2"][column]) == pytest.approx(100 * told.mean(), abs=1e-3)
+        assert float(rows["HAS-NUM-2"][f"{column} deviation"]) == pytest.approx(100 * told.std(ddof=1), abs=1e-3)
+    assert rows["HAS-NUM-2"]["Questions (test)"] == "20"
+    assert (rows["RM/V/C"]["Questions (test)"], rows["RM/V/C"]["note"]) == ("0", "no questions")
