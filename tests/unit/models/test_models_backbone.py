@@ -65,6 +65,15 @@ def test_the_order_of_regions_does_not_matter(module, batch):
 
 
 @EVERY
+def test_narrow_features_are_widened(module, batch):
+    backbone = made(module)
+    narrow = batch | {"features": batch["features"].half()}
+    wide = batch | {"features": narrow["features"].float()}
+    for own, expected in zip(backbone(**narrow), backbone(**wide), strict=True):
+        assert own.dtype == torch.float32 and torch.equal(own, expected)
+
+
+@EVERY
 def test_words_places_and_features_all_count(module, batch):
     backbone = made(module)
     for name, axis in (("features", 2), ("geometry", 2), ("input_ids", 1)):

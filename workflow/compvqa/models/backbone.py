@@ -83,7 +83,8 @@ def layer_over(layer: nn.Module, asking: torch.Tensor, seen: torch.Tensor, mask:
 def with_whole(
     features: torch.Tensor, geometry: torch.Tensor, region_mask: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Regions as :class:`MultiImageModel` gives them, after one of the whole image: the mean of the real ones."""
+    """Regions as :class:`MultiImageModel` gives them, widened, after one of the whole image: the mean of the real."""
+    features = features.to(geometry.dtype)
     real = region_mask[..., None].to(features.dtype)
     mean = (features * real).sum(dim=1, keepdim=True) / real.sum(dim=1, keepdim=True).clamp(min=1)
     place = geometry.new_tensor(WHOLE).expand(len(geometry), 1, -1)

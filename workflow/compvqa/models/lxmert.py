@@ -81,7 +81,7 @@ class Backbone(nn.Module):
         seen = self.lxmert(
             input_ids=input_ids,
             attention_mask=attention_mask,
-            visual_feats=features,
+            visual_feats=features.to(place.dtype),
             visual_pos=place,
             visual_attention_mask=region_mask,
         )

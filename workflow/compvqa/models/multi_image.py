@@ -24,8 +24,8 @@ class MultiImageModel(nn.Module):
 
     ``backbone`` maps (input_ids [n, L], attention_mask [n, L], features [n, K, D], geometry [n, K, 5], region_mask
     [n, K]) to vectors of the images [n, H] and of their regions [n, K, R], H and R its attributes ``hidden_size`` and
-    ``region_size``. Where ``settings.images`` is zeroed it sees one region of zeros in place of each image (the
-    text-only baseline VBText).
+    ``region_size``. Features come as narrow as they are stored: the backbone widens them. Where ``settings.images`` is
+    zeroed it sees one region of zeros in place of each image (the text-only baseline VBText).
     """
 
     def __init__(self, backbone: nn.Module, settings: BackboneSettings, n_answers: int):
@@ -62,11 +62,10 @@ class MultiImageModel(nn.Module):
     ) -> dict[str, torch.Tensor]:
         """Scores ``logits`` [B, answers] (and ``loss`` where ``labels`` [B] are given; -100 is ignored).
 
-        ``input_ids`` and ``attention_mask`` [B, L] are the questions; ``features`` [n, K, D] (of any precision: they
-        are widened here, where the model runs), ``geometry`` [n, K, 5] and ``region_mask`` [n, K] all their images in a
-        row, without padded images; ``question_of`` [n], ascending, tells whose each image is.
+        ``input_ids`` and ``attention_mask`` [B, L] are the questions; ``features`` [n, K, D] (of any precision),
+        ``geometry`` [n, K, 5] and ``region_mask`` [n, K] all their images in a row, without padded images;
+        ``question_of`` [n], ascending, tells whose each image is.
         """
-        features = features.to(self.cls.dtype)
         if self.zeroed:
             nothing = features.new_zeros(len(input_ids), 1, features.shape[2])
             place = geometry.new_zeros(len(input_ids), 1, geometry.shape[2])
@@ -142,10 +141,9 @@ class MatchModel(nn.Module):
         ``named`` [n, K] tells which regions the text is about (1 or 0; -1 where it is not known): where given, the
         loss has a second part, the cross-entropy of telling them.
         """
-        features = features.to(self.head.weight.dtype)
         words = input_ids[question_of], attention_mask[question_of]
         if self.training and self.zeroed:
-            features = features * (torch.rand_like(features[..., :1]) >= self.zeroed)
+            features = features * (torch.rand_like(geometry[..., :1]) >= self.zeroed)
         pooled, regions = self.backbone(*words, features, geometry, region_mask)
         result = scored(self.head(pooled), labels)
         if named is not None:
