@@ -222,9 +222,7 @@ class Config(Settings):
         if self.released and self.paraphrases:
             raise ValueError("released questions have their paraphrases with them: leave paraphrases out")
         if self.released and self.models.easy:
-            raise ValueError(
-                "models.easy needs questions that are made here, not released ones: leave it out"
-            )
+            raise ValueError("models.easy needs questions that are made here, not released ones: leave it out")
         if self.released and self.models.trained and not self.features.released.sources:
             raise ValueError("models.trained needs features.released where questions were released")
 

@@ -12,7 +12,7 @@ from compvqa.features.readers import Detections
 from compvqa.features.released import REJECTS, read_released
 from compvqa.features.settings import ReleasedSettings, ReleasedSource
 from compvqa.features.store import RegionStore, geometry
-from fixtures.released import detections, write_h5, write_scenes, write_tsv
+from fixtures.released import detections, write_covr, write_h5, write_scenes, write_tsv
 
 SIZE = (64, 48)
 OUT = ("regions.parquet", "features.npy", "rejects.parquet")
@@ -99,6 +99,24 @@ def test_regions_beyond_the_most_and_other_sizes_are_counted(tmp_path):
     assert [len(store.boxes(f"vg:{n}")) for n in (1, 2)] == [4, 3]
     assert (told["regions"], told["regions dropped: beyond most_regions"]) == (7, 5)
     assert told["images of another size than their scene's"] == 1
+
+
+def test_boxes_that_are_shares_are_put_into_pixels_where_the_scene_has_a_size(tmp_path):
+    images = [
+        ("1", detections(np.random.default_rng(4), 3, SIZE)),
+        ("jumping_2", detections(np.random.default_rng(5), 2)),
+    ]
+    files = write_covr(tmp_path, images)
+    both = source("covr_h5", *files), source("covr_h5", *files, space="imsitu")
+    asked = ["vg:1", "imsitu:jumping_2", "vg:jumping_2"]
+    store, told, rejects = run(tmp_path, asked, *both, size=SIZE)
+    assert np.allclose(store.boxes("vg:1")[:, :2], images[0][1].boxes[:, :2], atol=1e-4)
+    plain, _, _ = run(tmp_path, asked, *both)
+    for image, (_, found) in zip(asked, images, strict=False):
+        assert np.allclose(plain[image].geometry, store[image].geometry, atol=1e-6)
+        assert plain[image].features.tobytes() == found.features.astype(np.float16).tobytes()
+    assert np.allclose(plain.boxes("vg:1")[:, :2] * SIZE, images[0][1].boxes[:, :2], atol=1e-4)
+    assert told["out"] == 3 and not rejects and told["regions dropped: box without a size in the image"] > 0
 
 
 def test_equal_files_give_equal_bytes(tmp_path):
