@@ -102,10 +102,8 @@ def test_regions_beyond_the_most_and_other_sizes_are_counted(tmp_path):
 
 
 def test_boxes_that_are_shares_are_put_into_pixels_where_the_scene_has_a_size(tmp_path):
-    images = [
-        ("1", detections(np.random.default_rng(4), 3, SIZE)),
-        ("jumping_2", detections(np.random.default_rng(5), 2)),
-    ]
+    draw = np.random.default_rng(4)
+    images = [("1", detections(draw, 3, SIZE)), ("jumping_2", detections(draw, 2, SIZE))]
     files = write_covr(tmp_path, images)
     both = source("covr_h5", *files), source("covr_h5", *files, space="imsitu")
     asked = ["vg:1", "imsitu:jumping_2", "vg:jumping_2"]
@@ -135,7 +133,7 @@ def test_what_does_not_fit_stops_the_run(tmp_path, monkeypatch):
     images = ["vg:8", "vg:6"]
     with pytest.raises(InputError, match=r"6\.tsv, record 1: features of length 6 where those before have 8"):
         run(tmp_path, images, source("lxmert_tsv", wide, narrow))
-    with pytest.raises(ValueError, match="there is no such reader, use one of gqa_h5, lxmert_tsv"):
+    with pytest.raises(ValueError, match="there is no such reader, use one of covr_h5, gqa_h5, lxmert_tsv"):
         source("csv", wide)
     monkeypatch.setattr(released.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100})())
     with pytest.raises(InputError, match="GB free where features may take"):

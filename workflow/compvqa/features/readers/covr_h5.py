@@ -26,9 +26,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     index = [path for path in files if path.suffix == ".json"]
     stores = [path for path in files if path.suffix != ".json"]
     if len(index) != 1 or len(stores) != 1:
-        raise InputError(
-            f"COVR's features are two files, the index (JSON) and the store (HDF5), not {len(files)} files."
-        )
+        raise InputError(f"COVR's features are two files, an index (JSON) and a store (HDF5): {len(files)} are named.")
     rows = read_json(index[0], "download it, or correct the path")
     try:
         file = h5py.File(stores[0], "r", rdcc_nbytes=CACHE)
@@ -56,7 +54,5 @@ def _decode(boxes: h5py.Dataset, features: h5py.Dataset, row: int, path: Path) -
     except OSError as error:
         raise InputError(f"{path}, record {row + 1} cannot be read ({error}): download the file again.") from None
     if (found[0] > 1 + SLACK).any():
-        raise InputError(
-            f"{path}, record {row + 1}: boxes are not shares of the image: take the file that COVR released."
-        )
+        raise InputError(f"{path}, record {row + 1}: boxes are not shares of the image: take COVR's own file.")
     return Detections(found[0], SHARES, found[1])
