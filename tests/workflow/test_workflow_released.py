@@ -10,7 +10,7 @@ from compvqa import tables
 from compvqa.questions.tables import DATASET
 from compvqa.scenes.tables import SCENES
 from fixtures.project import Project, copy_project
-from fixtures.released import detections, write_tsv
+from fixtures.released import detections, write_covr
 from unit.questions.released_worlds import release
 
 pytestmark = pytest.mark.xdist_group("released")
@@ -44,10 +44,6 @@ def small(root, tmp_path_factory) -> Project:
     data["scores"] = {"resamples": 50}
     data["models"] = {"seeds": [1], "splits": ["has-quant-all"]}
     data["paper"]["show"] = ["table3", "figure5", "table5", "table6", "table7", "table12"]
-    data["features"]["released"]["sources"] = [
-        {"image_space": "vg", "reader": "lxmert_tsv", "files": ["vg.tsv"]},
-        {"image_space": "imsitu", "reader": "lxmert_tsv", "files": ["imsitu.tsv"]},
-    ]
     project.config = "config/small.yaml"
     (folder / project.config).write_text(yaml.safe_dump(data, sort_keys=False))
     return project
@@ -106,15 +102,11 @@ def test_models_are_trained_on_them_without_pretraining(small):
     target = "results/covr-released/runs/visualbert-tiny.iid.iid.1/predictions.parquet"
     scenes = "results/covr-released/scenes/scenes.parquet"
     small.run(scenes)
-    draw, images = np.random.default_rng(0), {"vg": [], "imsitu": []}
-    for image in tables.read(small.folder / scenes, SCENES)["image"].to_pylist():
-        space, _, name = image.partition(":")
-        images[space].append((name, detections(draw, 3)))
-    for space, found in images.items():
-        write_tsv(small.folder / f"{space}.tsv", found)
-    path = small.folder / small.config
-    data = yaml.safe_load(path.read_text())
-    path.write_text(yaml.safe_dump(data | {"models": data["models"] | {"trained": ["visualbert-tiny"]}}))
+    draw = np.random.default_rng(0)
+    names = [image.partition(":")[2] for image in tables.read(small.folder / scenes, SCENES)["image"].to_pylist()]
+    (small.folder / "resources/covr_features").mkdir()
+    write_covr(small.folder / "resources/covr_features", [(name, detections(draw, 3)) for name in names])
+    edit(small, models={"trained": ["visualbert-tiny"], "seeds": [1], "splits": ["has-quant-all"]})
     assert not small.plan(target) & MADE_BEFORE
     small.run(target)
     asked = {row["question_id"] for row in tables.read(small.folder / target).to_pylist()}

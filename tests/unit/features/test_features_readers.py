@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compvqa.errors import InputError
-from compvqa.features.readers import Detections, gqa_h5, lxmert_tsv
-from fixtures.released import detections, tsv_line, write_h5, write_tsv
+from compvqa.features.readers import SHARES, Detections, covr_h5, gqa_h5, lxmert_tsv
+from fixtures.released import detections, tsv_line, write_covr, write_h5, write_tsv
 
 COUNTS = st.lists(st.integers(1, 6), min_size=1, max_size=5)
 
@@ -111,3 +111,46 @@ def test_broken_shards_are_named(tmp_path, change, words):
         for record in gqa_h5.read(files):
             record.decode()
     assert re.search(r"[.:] ?", str(told.value)) and "\n" not in str(told.value)
+
+
+@settings(max_examples=15, deadline=None)
+@given(counts=COUNTS)
+def test_covr_s_store_gives_each_image_its_row(tmp_path_factory, counts):
+    images = dict(drawn(counts))
+    files = write_covr(tmp_path_factory.mktemp("covr"), list(images.items()))
+    records = list(covr_h5.read(files[::-1]))
+    assert sorted(record.image_id for record in records) == sorted(images)
+    for record, found in ((record, record.decode()) for record in covr_h5.read(files)):
+        told = images[record.image_id]
+        k = len(told.boxes)
+        assert found.size == SHARES and np.allclose(found.boxes[:k] * (told.size * 2), told.boxes, atol=1e-4)
+        assert found.features[:k].tobytes() == told.features.tobytes() and not found.features[k:].any()
+
+
+def edit_index(files, **changed):
+    files[1].write_text(json.dumps(json.loads(files[1].read_text()) | changed))
+
+
+def edit_boxes(files, value):
+    with h5py.File(files[0], "a") as file:
+        file["boxes"][...] = value
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda files: files.pop(), "COVR's features are two files"),
+        (lambda files: files[0].write_bytes(files[0].read_bytes()[:900]), "features.h5 is no readable HDF5 file"),
+        (lambda files: files[1].write_text("[]"), "holds no mapping"),
+        (lambda files: edit_index(files, n1=3), "image n1 is in row 3 of 3"),
+        (lambda files: edit_index(files, n1="2"), "image n1 is in row '2' of 3"),
+        (lambda files: edit_boxes(files, 300), "record 1: boxes are not shares of the image"),
+        (lambda files: h5py.File(files[0], "a").pop("boxes"), "no three-dimensional dataset boxes"),
+    ],
+)
+def test_a_broken_store_of_covr_is_named(tmp_path, change, words):
+    files = write_covr(tmp_path, drawn([2, 3, 1]))
+    change(files)
+    with pytest.raises(InputError, match=words):
+        for record in covr_h5.read(files):
+            record.decode()

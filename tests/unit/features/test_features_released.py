@@ -12,7 +12,7 @@ from compvqa.features.readers import Detections
 from compvqa.features.released import REJECTS, read_released
 from compvqa.features.settings import ReleasedSettings, ReleasedSource
 from compvqa.features.store import RegionStore, geometry
-from fixtures.released import detections, write_h5, write_scenes, write_tsv
+from fixtures.released import detections, write_covr, write_h5, write_scenes, write_tsv
 
 SIZE = (64, 48)
 OUT = ("regions.parquet", "features.npy", "rejects.parquet")
@@ -101,6 +101,22 @@ def test_regions_beyond_the_most_and_other_sizes_are_counted(tmp_path):
     assert told["images of another size than their scene's"] == 1
 
 
+def test_boxes_that_are_shares_are_put_into_pixels_where_the_scene_has_a_size(tmp_path):
+    draw = np.random.default_rng(4)
+    images = [("1", detections(draw, 3, SIZE)), ("jumping_2", detections(draw, 2, SIZE))]
+    files = write_covr(tmp_path, images)
+    both = source("covr_h5", *files), source("covr_h5", *files, space="imsitu")
+    asked = ["vg:1", "imsitu:jumping_2", "vg:jumping_2"]
+    store, told, rejects = run(tmp_path, asked, *both, size=SIZE)
+    assert np.allclose(store.boxes("vg:1")[:, :2], images[0][1].boxes[:, :2], atol=1e-4)
+    plain, _, _ = run(tmp_path, asked, *both)
+    for image, (_, found) in zip(asked, images, strict=False):
+        assert np.allclose(plain[image].geometry, store[image].geometry, atol=1e-6)
+        assert plain[image].features.tobytes() == found.features.astype(np.float16).tobytes()
+    assert np.allclose(plain.boxes("vg:1")[:, :2] * SIZE, images[0][1].boxes[:, :2], atol=1e-4)
+    assert told["out"] == 3 and not rejects and told["regions dropped: box without a size in the image"] > 0
+
+
 def test_equal_files_give_equal_bytes(tmp_path):
     images = [(str(n), detections(np.random.default_rng(n), 3, SIZE)) for n in (3, 1, 2)]
     made = []
@@ -117,7 +133,7 @@ def test_what_does_not_fit_stops_the_run(tmp_path, monkeypatch):
     images = ["vg:8", "vg:6"]
     with pytest.raises(InputError, match=r"6\.tsv, record 1: features of length 6 where those before have 8"):
         run(tmp_path, images, source("lxmert_tsv", wide, narrow))
-    with pytest.raises(ValueError, match="there is no such reader, use one of gqa_h5, lxmert_tsv"):
+    with pytest.raises(ValueError, match="there is no such reader, use one of covr_h5, gqa_h5, lxmert_tsv"):
         source("csv", wide)
     monkeypatch.setattr(released.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100})())
     with pytest.raises(InputError, match="GB free where features may take"):

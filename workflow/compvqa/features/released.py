@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.features.readers import Detections, Reader, Record
+from compvqa.features.readers import SHARES, Detections, Reader, Record
 from compvqa.features.settings import ReleasedSettings, ReleasedSource
 from compvqa.features.store import ImageRegions, write
 from compvqa.progress import track
@@ -110,7 +110,7 @@ class _Intake:
 
     def _kept(self, image: str, record: Record) -> ImageRegions | None:
         """The first regions of a record that have a box in the image and finite features; None: it was refused."""
-        detections = record.decode()
+        detections = _in_pixels(record.decode(), self.wanted[image])
         width, height = size = detections.size
         if not (width > 0 and height > 0):
             return self._reject(image, record, "image without a size")
@@ -131,6 +131,15 @@ class _Intake:
         self.counts["regions"] += len(boxes[:most])
         self.counts["regions dropped: beyond most_regions"] += len(boxes[most:])
         return ImageRegions(image, boxes[:most], size, vectors[:most])
+
+
+def _in_pixels(detections: Detections, size: tuple[int | None, int | None]) -> Detections:
+    """Boxes that are shares of the image in pixels, if the scene says its ``size``; others as they are."""
+    if detections.size != SHARES or None in size:
+        return detections
+    width, height = size
+    edges = detections.boxes * np.array([width, height, width, height], np.float32)
+    return Detections(edges, (float(width), float(height)), detections.features)
 
 
 def _usable(detections: Detections, dtype: str) -> tuple[np.ndarray, np.ndarray, int, int]:

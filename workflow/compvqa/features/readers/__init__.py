@@ -8,6 +8,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+SHARES = (1.0, 1.0)  # the size of an image where a file has boxes as shares of it
+
 
 class Detections(NamedTuple):
     """What a detector found in one image, in the order of its file."""

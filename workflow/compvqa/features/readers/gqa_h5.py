@@ -54,17 +54,18 @@ def _images(path: Path, places: Iterator[tuple]) -> Iterator[Record]:
     except OSError as error:
         raise InputError(f"{path} is no readable HDF5 file ({error}): download it again.") from None
     with file:
-        boxes, features = (_dataset(file, name, path) for name in ("bboxes", "features"))
+        boxes, features = (dataset(file, name, path) for name in ("bboxes", "features"))
         if boxes.shape[:2] != features.shape[:2] or boxes.shape[2] != 4:
             raise InputError(f"{path}: bboxes {boxes.shape} do not fit features {features.shape}: download it again.")
         for _, idx, image_id, entry in places:
             yield Record(image_id, path.name, idx + 1, partial(_decode, boxes, features, entry, path))
 
 
-def _dataset(file: h5py.File, name: str, path: Path) -> h5py.Dataset:
+def dataset(file: h5py.File, name: str, path: Path) -> h5py.Dataset:
+    """The three-dimensional dataset ``name`` of a file of features."""
     data = file.get(name)
     if not isinstance(data, h5py.Dataset) or data.ndim != 3:
-        raise InputError(f"{path} has no three-dimensional dataset {name}: give GQA's object features.")
+        raise InputError(f"{path} has no three-dimensional dataset {name}: give a file of features.")
     return data
 
 
