@@ -106,12 +106,12 @@ def pretrain(
 def train(
     out: Annotated[Path, typer.Argument(help="Folder for the run's weights.")],
     dataset: Dataset,
-    split: Split,
     part: Parts,
     dev_part: Annotated[list[str], typer.Option(help="A part that decides when to stop; repeat for more.")],
     scenes: Scenes,
     features: Features,
     start: Annotated[Path, typer.Option(help="Folder of the pretrained backbone.")],
+    split: Annotated[Path | None, typer.Option(help="Table of the split; without, the dataset's own parts.")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -129,7 +129,7 @@ def train(
     shown = scenes / "scenes.parquet"
     frame.run(
         lambda: work(request.model, dataset, split, part, dev_part, shown, *store, start, out, size, settings, seed),
-        [dataset, split, shown, *store, start / "model.safetensors", start / "model.json"],
+        [dataset, *([split] if split else []), shown, *store, start / "model.safetensors", start / "model.json"],
         [out / name for name in ("model.safetensors", "model.json", "history.csv")],
         model=request.model,
     )
