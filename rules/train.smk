@@ -124,7 +124,7 @@ rule train:
         code=lambda wildcards: stage_code("train", model=module_of(wildcards.model)),
     shell:
         f"python -m compvqa train $(dirname {{output.weights}}) --dataset {{input.dataset}}"
-        f" --split {{input.split}} {{params.parts}} --scenes {T}/scenes --features {T}/features"
+        f" {{params.split}} {{params.parts}} --scenes {T}/scenes --features {T}/features"
         f" --start $(dirname {{input.start}}){STAGE}"
 
 
