@@ -104,9 +104,10 @@ def _tables(rows: list[dict], file: Path, level: float) -> Iterator[Table]:
 
 def _cells(row: dict) -> tuple[str, ...]:
     form = "{:.2f}".format if row["measure"] == "generalization" else lambda value: f"{100 * value:.1f}"
-    label = row["template"] or row["property"] or {"accuracy": "all"}.get(row["measure"], "generalization score")
-    between = "–" if row["low"] is None else f"{form(row['low'])} – {form(row['high'])}"
-    return label, f"{row['n']:,}", "–" if row["value"] is None else form(row["value"]), between
+    whole = "all" if row["measure"] == "accuracy" else "generalization score"
+    value, low, high = ("–" if row[column] is None else form(row[column]) for column in ("value", "low", "high"))
+    between = "–" if row["low"] is None else f"{low} – {high}"
+    return row["template"] or row["property"] or whole, f"{row['n']:,}", value, between
 
 
 def add_to(app: typer.Typer) -> None:

@@ -94,7 +94,7 @@ def _read(path: Path, known: set[str], dataset: Path) -> dict[str, str]:
             raise InputError(f"{where}: question {question_id} has no answer; give one.")
         if question_id not in known:
             unknown.append(question_id)
-        answers[question_id] = answer
+        answers[question_id] = answer.strip()
     if unknown:
         raise InputError(
             f"{path} answers {len(unknown):,} questions that {dataset} does not hold (the first is {unknown[0]!r}): "
