@@ -136,6 +136,27 @@ def checkpoint_of(model):
     return [path] if Path(path).suffix in (".bin", ".safetensors") else []
 
 
+def variants(split):
+    """The variants that each model is trained in on a split."""
+    if split == "iid":
+        return ["iid", "text"] + ["easy"] * CONFIG.models.easy
+    compared = ["comp", "size"] if split in CONFIG.models.splits else []
+    curve = CONFIG.models.curve
+    return compared + [f"m{m}" for m in curve.sizes if split in curve.splits]
+
+
+def dataset_of(variant):
+    """The questions that a run is trained on."""
+    return f"{T}/{EASY if variant == 'easy' else ''}dataset/questions.parquet"
+
+
+def split_of(split, variant):
+    """The table that says which of these, where they are not the dataset's own parts."""
+    if variant == "easy":
+        return []
+    return f"{T}/splits/{split}{f'.{variant}' if variant.startswith('m') else ''}.parquet"
+
+
 def presence_settings(arm=""):
     """What the stages that score presence in a chain get, as JSON: how, and what other sections say of it."""
     section = CONFIG.presence
