@@ -5,14 +5,14 @@ CORES ?= all
 CONFIG ?= config/config.yaml
 BIN := $(VENV)/bin
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
-TESTBED = $(shell sed -n 's/^testbed: *//p' $(CONFIG))
+TESTBED = $(shell sed -n 's/^testbed: *//p' $(CONFIG) | tail -n 1)
 REPORT = results/$(TESTBED)/report.html
 
 .PHONY: demo test lint report clean help
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed  ## set up, run config/config.yaml, and say where the report is
+demo: $(VENV)/.installed  ## set up, run CONFIG (config/config.yaml), and say where the report is
 	$(SNAKEMAKE)
 	@$(MAKE) --no-print-directory report
 	@echo "The report:      $(REPORT)"

@@ -1,14 +1,14 @@
 # Takes all candidate questions; gives the balanced dataset (App. C) with its train, dev and test parts.
 rule balance:
     input:
-        questions=f"{T}/questions/questions.parquet",
+        questions=f"{T}/{{arm}}questions/questions.parquet",
     output:
-        dataset=f"{T}/dataset/questions.parquet",
-        record=f"{T}/dataset/questions.parquet.prov.json",
+        dataset=f"{T}/{{arm}}dataset/questions.parquet",
+        record=f"{T}/{{arm}}dataset/questions.parquet.prov.json",
     log:
-        "logs/balance.log",
+        "logs/{arm}balance.log",
     benchmark:
-        "benchmarks/jobs/balance.tsv"
+        "benchmarks/jobs/{arm}balance.tsv"
     conda:
         "../envs/data.yaml"
     resources:

@@ -47,6 +47,7 @@ SPRITES = str(CONFIG.world)
 ARMS = {f"{CONFIG.overlap.method}-{CONFIG.presence.method}": ""}
 ARMS |= {name: f"arms/{name}/" for name in CONFIG.judged.arms if name not in ARMS}
 PRESENCE_ENV = "../envs/models.yaml" if CONFIG.presence.method == "learned" else "../envs/data.yaml"
+EASY = "easy/"  # the chain of VBEasyDistractors: the main one, but for its questions
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown).
 LOG = " --code {params.code} 2>&1 | tee {log}"
@@ -62,14 +63,19 @@ shell.prefix(
 
 
 wildcard_constraints:
-    arm="(arms/[a-z0-9_]+-[a-z0-9_]+/)?",
+    arm="((arms/[a-z0-9_]+-[a-z0-9_]+|easy)/)?",
 
 
 def method(stage, arm):
     """The method of overlap or presence in a chain: the main one's by the config, another's by its name."""
-    if not arm:
+    if not filtered(arm):
         return getattr(CONFIG, stage).method
     return Path(arm).name.split("-")[["overlap", "presence"].index(stage)]
+
+
+def filtered(arm):
+    """The chain whose related images a chain asks about."""
+    return "" if arm == EASY else arm
 
 
 def searched(arm):
@@ -89,13 +95,16 @@ def filter_settings(stage, arm):
 
 def question_settings(arm):
     """The section questions as JSON; a chain that is only judged asks about a share of its seeds."""
-    return CONFIG.section("questions", **({"seed_share": CONFIG.judged.seed_share} if arm else {}))
+    changed = {"distractors": "random"} if arm == EASY else {"seed_share": CONFIG.judged.seed_share}
+    return CONFIG.section("questions", **(changed if arm else {}))
 
 
-def split_settings(name):
-    """A split's definition and what all splits share, as JSON."""
-    shared = CONFIG.splits.model_dump(mode="json", exclude={"names"})
-    return as_json({"definition": SPLITS.load(name), "settings": shared})
+def split_settings(name, m=None):
+    """A split's definition and what all splits share, as JSON; with another M, unscaled, if one is given."""
+    definition, shared = SPLITS.load(name), CONFIG.splits.model_dump(mode="json", exclude={"names"})
+    if m is not None:
+        definition, shared = {**definition, "m": m}, {**shared, "m_scale": 1}
+    return as_json({"definition": definition, "settings": shared})
 
 
 def model_settings(name, *sections, **changed):

@@ -9,7 +9,7 @@ SHOWN = {
     "distractors": [rules.distractors.output.distractors] if CONFIG.judged.arms else [],
     "word_scores": [rules.word_scores.output.scores],
     "word_histories": expand(rules.word_filter.output.history, names=WORD_KINDS),
-    "dataset": [rules.balance.output.dataset],
+    "dataset": expand(rules.balance.output.dataset, arm=""),
     "questions": expand(rules.gather_questions.output.questions, arm=""),
     "dropped": expand(rules.gather_questions.output.dropped, arm=""),
     "splits": expand(rules.split.output.split, split=CONFIG.splits.names),

@@ -2,8 +2,8 @@
 rule questions:
     input:
         seeds=lambda wildcards: found("seeds", wildcards),
-        related=f"{T}/{{arm}}graphs/related/{{scatteritem}}.parquet",
-        others=f"{T}/{{arm}}filters/others/{{scatteritem}}.parquet",
+        related=lambda wildcards: f"{T}/{filtered(wildcards.arm)}graphs/related/{wildcards.scatteritem}.parquet",
+        others=lambda wildcards: f"{T}/{filtered(wildcards.arm)}filters/others/{wildcards.scatteritem}.parquet",
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
     output:

@@ -24,3 +24,17 @@ rule split:
         "python -m compvqa split {output.split} --dataset {input.dataset} --scenes {input.scenes}"
         " --lexicon {input.lexicon}"
         f"{STAGE}"
+
+
+use rule split as split_of_m with:
+    output:
+        split=f"{T}/splits/{{split}}.m{{m}}.parquet",
+        record=f"{T}/splits/{{split}}.m{{m}}.parquet.prov.json",
+    log:
+        "logs/splits/{split}.m{m}.log",
+    benchmark:
+        "benchmarks/jobs/split-{split}.m{m}.tsv"
+    params:
+        config=lambda wildcards: split_settings(wildcards.split, int(wildcards.m)),
+        seed=CONFIG.seed,
+        code=stage_code("split"),

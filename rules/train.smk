@@ -1,17 +1,43 @@
 # Takes the dataset, splits and features; gives trained models and the answers of all models.
 # A run is <model>.<split>.<variant>.<seed>. Variants: iid (all of train), text (the same, images zeroed),
-# comp (what the split keeps of train), size (as many questions of all of train).
+# comp (what the split keeps of train), size (as many questions of all of train), easy (train with random images for
+# distractors), m125 (what the split keeps with M = 125).
 VARIANTS = {
     "iid": {"part": ["train"], "dev": ["dev"]},
     "text": {"part": ["train"], "dev": ["dev"]},
     "comp": {"part": ["train"], "dev": ["dev_iid"]},
     "size": {"part": ["train_size"], "dev": ["dev_iid"]},
+    "easy": {"part": ["train"], "dev": ["dev"]},
 }
+VARIANTS |= {f"m{m}": VARIANTS["comp"] for m in CONFIG.models.curve.sizes}
+
+
+def variants(split):
+    """The variants that each model is trained in on a split."""
+    if split == "iid":
+        return ["iid", "text"] + ["easy"] * CONFIG.models.easy
+    compared = ["comp", "size"] if split in CONFIG.models.splits else []
+    curve = CONFIG.models.curve
+    return compared + [f"m{m}" for m in curve.sizes if split in curve.splits]
+
+
+def dataset_of(variant):
+    """The questions that a run is trained on."""
+    return f"{T}/{EASY if variant == 'easy' else ''}dataset/questions.parquet"
+
+
+def split_of(split, variant):
+    """The table that says which of these, where they are not the dataset's own parts."""
+    if variant == "easy":
+        return []
+    return f"{T}/splits/{split}{f'.{variant}' if variant.startswith('m') else ''}.parquet"
+
+
 RUNS = [
     f"{model}.{split}.{variant}.{seed}"
     for model in CONFIG.models.trained
-    for split in ("iid", *CONFIG.models.splits)
-    for variant in (("iid", "text") if split == "iid" else ("comp", "size"))
+    for split in dict.fromkeys(["iid", *CONFIG.models.splits, *CONFIG.models.curve.splits])
+    for variant in variants(split)
     for seed in (split != "iid" and CONFIG.models.split_seeds or CONFIG.models.seeds)
 ]
 BASELINES = [f"{model}.iid.iid.{CONFIG.seed}" for model in CONFIG.models.baselines]
@@ -20,7 +46,8 @@ BASELINES = [f"{model}.iid.iid.{CONFIG.seed}" for model in CONFIG.models.baselin
 wildcard_constraints:
     model="[a-z0-9_-]+",
     split="[a-z0-9-]+",
-    variant="[a-z]+",
+    variant="|".join(VARIANTS),
+    m="[0-9]+",
     run_seed="[0-9]+",
 
 
@@ -64,8 +91,8 @@ rule pretrain:
 
 rule train:
     input:
-        dataset=f"{T}/dataset/questions.parquet",
-        split=f"{T}/splits/{{split}}.parquet",
+        dataset=lambda wildcards: dataset_of(wildcards.variant),
+        split=lambda wildcards: split_of(wildcards.split, wildcards.variant),
         scenes=f"{T}/scenes/scenes.parquet",
         regions=rules.features.output.regions,
         features=rules.features.output.features,
@@ -91,6 +118,7 @@ rule train:
         config=lambda wildcards: model_settings(
             wildcards.model, "training", **({"images": "zeroed"} if wildcards.variant == "text" else {})
         ),
+        split=lambda wildcards, input: repeated("--split", [input.split] if input.split else []),
         parts=lambda wildcards: repeated("--part", VARIANTS[wildcards.variant]["part"])
         + repeated(" --dev-part", VARIANTS[wildcards.variant]["dev"]),
         start=lambda wildcards, input: repeated("--start", map(os.path.dirname, input.start)),
@@ -98,7 +126,7 @@ rule train:
         code=lambda wildcards: stage_code("train", model=module_of(wildcards.model)),
     shell:
         f"python -m compvqa train $(dirname {{output.weights}}) --dataset {{input.dataset}}"
-        f" --split {{input.split}} {{params.parts}} --scenes {T}/scenes --features {T}/features"
+        f" {{params.split}} {{params.parts}} --scenes {T}/scenes --features {T}/features"
         f" {{params.start}}{STAGE}"
 
 

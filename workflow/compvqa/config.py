@@ -11,7 +11,7 @@ import json
 import re
 from pathlib import Path
 
-from pydantic import Field, PositiveInt, field_validator, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from compvqa.balance import BalanceSettings
 from compvqa.errors import InputError
@@ -84,6 +84,16 @@ class SplitsSection(SplitSettings):
     names: tuple[str, ...] = Field(("iid",), description="files of config/splits, without .yaml")
 
 
+class CurveSection(Settings):
+    """The effect of M (Figure 13): each model on each of these splits, with each of these M."""
+
+    splits: tuple[str, ...] = Field((), description="few-shot splits of splits.names")
+    sizes: tuple[NonNegativeInt, ...] = Field(
+        (0, 50, 125, 250, 500, 1000, 2500, 5000, 10_000, 20_000, 33_000),
+        description="M: how many train questions with the property are kept; all where there are fewer",
+    )
+
+
 class ModelsSection(Settings):
     """Which models answer the questions, and what they are trained on."""
 
@@ -92,6 +102,11 @@ class ModelsSection(Settings):
     seeds: tuple[int, ...] = Field((1, 2), description="a run of each model for each of these")
     splits: tuple[str, ...] = Field((), description="splits that models are trained on, besides iid")
     split_seeds: tuple[int, ...] = Field((), description="seeds of the runs on these splits; empty: as seeds")
+    easy: bool = Field(
+        False,
+        description="train each model on questions with random images for distractors as well (VBEasyDistractors)",
+    )
+    curve: CurveSection = CurveSection()
     pretraining_seed: int = Field(1, description="all runs of a model start from one pretraining, with this seed")
     gpus: int = Field(0, ge=0, le=1, description="GPUs that a training job asks for")
     cpus: int = Field(1, ge=1, description="cores that a training job asks for")
@@ -169,9 +184,10 @@ class Config(Settings):
         names = [source.name for source in self.sources]
         if len(set(names)) < len(names):
             raise ValueError("two sources have one name")
-        unknown = sorted(set(self.models.splits) - set(self.splits.names))
-        if unknown:
-            raise ValueError(f"models.splits names {unknown[0]}, which is not in splits.names")
+        for where, named in (("models.splits", self.models.splits), ("models.curve.splits", self.models.curve.splits)):
+            unknown = sorted(set(named) - set(self.splits.names))
+            if unknown:
+                raise ValueError(f"{where} names {unknown[0]}, which is not in splits.names")
         if self.word_filter.encoder.hints and not self.word_labels.files:
             raise ValueError(
                 "word_filter.encoder.hints needs word_labels.files: the lexicon would be told its own labels"

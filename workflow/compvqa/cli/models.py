@@ -105,12 +105,12 @@ def pretrain(
 def train(
     out: Annotated[Path, typer.Argument(help="Folder for the run's weights.")],
     dataset: Dataset,
-    split: Split,
     part: Parts,
     dev_part: Annotated[list[str], typer.Option(help="A part that decides when to stop; repeat for more.")],
     scenes: Scenes,
     features: Features,
     start: Annotated[Path | None, typer.Option(help="Folder of the pretrained backbone, if it is one of ours.")] = None,
+    split: Annotated[Path | None, typer.Option(help="Table of the split; without, the dataset's own parts.")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -126,11 +126,12 @@ def train(
     settings = validate(TrainingSettings, request.training, "training")
     store = [features / "regions.parquet", features / "features.npy"]
     shown = scenes / "scenes.parquet"
-    before = [] if start is None else [start / "model.safetensors", start / "model.json"]
     released = Path(getattr(size, "checkpoint", ""))
+    given = [*([split] if split else []), *([released] if released.is_file() else [])]
+    before = [] if start is None else [start / "model.safetensors", start / "model.json"]
     frame.run(
         lambda: work(request.model, dataset, split, part, dev_part, shown, *store, start, out, size, settings, seed),
-        [dataset, split, shown, *store, *before, *([released] if released.is_file() else [])],
+        [dataset, *given, shown, *store, *before],
         [out / name for name in ("model.safetensors", "model.json", "history.csv")],
         model=request.model,
     )

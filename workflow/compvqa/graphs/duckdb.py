@@ -22,7 +22,7 @@ from compvqa.errors import InputError
 from compvqa.graphs import places, shapes
 from compvqa.graphs import statements as sql
 from compvqa.graphs.backend import CandidateSettings, GraphFiles
-from compvqa.graphs.store import connect, create, number, sorted_reader, view
+from compvqa.graphs.store import bound_disk, connect, create, number, sorted_reader, view
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.graphs.tables import CANDIDATES, OCCURRENCES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.progress import track
@@ -43,11 +43,13 @@ def find_candidates(
         _load_overlap(connection, overlap, settings.exclusive)
         counts = _choose_seeds(connection, settings)
         for statement in track((*sql.BEFORE, *sql.POSITIVES, sql.SEEN), "subgraphs", unit="step"):
+            bound_disk(connection, settings)
             connection.execute(statement)
         for cut, statements in sql.NEGATIVES:
             connection.execute(cut)
             parts = number(connection, sql.PARTS)
             for part in track(range(parts), "distractors", total=parts, unit="part"):
+                bound_disk(connection, settings)
                 connection.execute("set variable part = ?", [part])
                 for statement in statements:
                     connection.execute(statement)

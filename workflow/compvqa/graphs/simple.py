@@ -21,7 +21,9 @@ def closest_subgraphs(g: Subgraph) -> list[Subgraph]:
     for edge in g.edges:
         attributes = {(g.attribute, None), (None, edge.target.attribute)} - {(None, None)} or {(None, None)}
         found += [make(g.name, own, (Edge(edge.name, make(edge.target.name, other)),)) for own, other in attributes]
-    return _once(found or [make(g.name, g.attribute)])
+    parts = _once(found or [make(g.name, g.attribute)])
+    said = {part.key for whole in parts for part in simple_subgraphs(whole) if part.key != whole.key}
+    return [part for part in parts if part.key not in said]
 
 
 def _once(parts: Iterator[Subgraph] | list[Subgraph]) -> list[Subgraph]:

@@ -1,8 +1,12 @@
-"""A DuckDB connection that keeps to its memory, threads and disk."""
+"""A DuckDB connection that keeps to its memory, threads and disk.
+
+Tables lie in a file of their own from the start. Tables in memory that do not fit are written to disk anew each time
+they make room, which for a large graph is many times their size.
+"""
 
 from __future__ import annotations
 
-import tempfile
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,21 +27,20 @@ class StoreSettings(Settings):
     """What the graph store may use; none of it changes a result."""
 
     memory_limit: str = Field("1500MB", description="Memory that DuckDB may use before it goes to disk")
-    max_disk: str = Field("20GB", description="Disk that DuckDB may use beside the output for what does not fit")
+    max_disk: str = Field("20GB", description="Disk that DuckDB may use beside the output")
     threads: int = Field(1, ge=1, description="Threads of DuckDB")
 
 
 @contextmanager
 def connect(beside: Path, settings: StoreSettings) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty database in memory; what does not fit goes to a folder beside ``beside``, removed at the
-    end."""
-    beside.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{beside.name}.", dir=beside.parent) as spill:
+    """An empty database in a folder beside ``beside``, removed at the end, as is what steps in between can't hold in
+    memory; :func:`bound_disk` keeps both to ``settings.max_disk``."""
+    with _scratch(beside) as scratch:
         connection = duckdb.connect(":memory:")
         try:
             options = {
                 "memory_limit": settings.memory_limit,
-                "temp_directory": spill,
+                "temp_directory": f"{scratch}/spilled",
                 "max_temp_directory_size": settings.max_disk,
                 "threads": settings.threads,
                 "preserve_insertion_order": False,
@@ -45,6 +48,8 @@ def connect(beside: Path, settings: StoreSettings) -> Iterator[duckdb.DuckDBPyCo
             }
             for option, value in options.items():
                 _set(connection, option, value)
+            connection.execute(f"attach '{_quoted(str(scratch))}/tables' as store (recovery_mode no_wal_writes)")
+            connection.execute("use store")
             connection.execute(_TEXT_KEY)
             yield connection
         except duckdb.OutOfMemoryException as error:
@@ -56,10 +61,37 @@ def connect(beside: Path, settings: StoreSettings) -> Iterator[duckdb.DuckDBPyCo
             connection.close()
 
 
-def _set(connection: duckdb.DuckDBPyConnection, option: str, value: object) -> None:
-    quoted = "'" + str(value).replace("'", "''") + "'"
+@contextmanager
+def _scratch(beside: Path) -> Iterator[Path]:
+    """A folder beside ``beside``, always the same: the next run clears what a killed one left."""
+    folder = beside.with_name(f".{beside.name}.store")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     try:
-        connection.execute(f"set {option} = {quoted}")
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def bound_disk(connection: duckdb.DuckDBPyConnection, settings: StoreSettings) -> None:
+    """Leave to the steps that follow what the tables so far leave of ``max_disk``; nothing left is an error."""
+    free = number(
+        connection,
+        f"select parse_formatted_bytes('{_quoted(settings.max_disk)}') - total_blocks * block_size"
+        " from pragma_database_size() where database_name = 'store'",
+    )
+    if free <= 0:
+        raise InputError(f"the graph store's tables are larger than {settings.max_disk}: raise max_disk.")
+    _set(connection, "max_temp_directory_size", f"{free}B")
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")
+
+
+def _set(connection: duckdb.DuckDBPyConnection, option: str, value: object) -> None:
+    try:
+        connection.execute(f"set {option} = '{_quoted(str(value))}'")
     except duckdb.Error as error:
         first = str(error).splitlines()[0]
         raise InputError(f"the graph store does not take {option} = {value} ({first}): write it like 2GB.") from None
