@@ -127,11 +127,12 @@ def train(
     settings = validate(TrainingSettings, request.training, "training")
     store = [features / "regions.parquet", features / "features.npy"]
     shown = scenes / "scenes.parquet"
-    before = [] if start is None else [start / "model.safetensors", start / "model.json"]
     released = Path(getattr(size, "checkpoint", ""))
+    given = [*optional(split), *([released] if released.is_file() else [])]
+    before = [] if start is None else [start / "model.safetensors", start / "model.json"]
     frame.run(
         lambda: work(request.model, dataset, split, part, dev_part, shown, *store, start, out, size, settings, seed),
-        [dataset, *optional(split), shown, *store, *before, *([released] if released.is_file() else [])],
+        [dataset, *given, shown, *store, *before],
         [out / name for name in ("model.safetensors", "model.json", "history.csv")],
         model=request.model,
     )
