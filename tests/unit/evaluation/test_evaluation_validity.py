@@ -91,7 +91,7 @@ def world(tmp_path):
         rows = []
         for name, (program, answer, _, _) in EXPECTED.items():
             row = dict.fromkeys(("testbed", "text", "annotator_text", "start_scene", "tree"), "")
-            row |= dict.fromkeys(("seed", "subgraph_key", "size", "depth"), 0)
+            row |= dict.fromkeys(("seed", "subgraph_key", "size", "depth"), 0) | {"properties": None}
             template = "COUNT" if program[-1].operation == "Count" else "OTHER"
             row |= {"question_id": name, "split": "val", "part": "dev", "template": template, "answer": answer}
             row |= {"program": to_json(program), "scene_ids": scene_ids or [f"sprites_gqa:{n}" for n in "1234"]}
