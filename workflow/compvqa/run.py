@@ -60,7 +60,7 @@ def run_stage(
     code: str | None = None,
     note: Path | None = None,
 ) -> dict[str, int]:
-    """Run ``work`` as ``stage`` and write the record beside its first output.
+    """Run ``work`` as ``stage`` and write the record beside its first output, if there is any.
 
     ``modules`` are those whose digest is the stage's code; with ``code`` given (by the workflow), a source
     that has changed since is refused. ``note`` is the record's path where it is not
@@ -79,6 +79,8 @@ def run_stage(
     started = datetime.now(UTC)
     with tables.recipe(recipe):
         counts = work()
+    if not outputs:
+        return counts
     path = note or outputs[0].with_name(outputs[0].name + ".prov.json")
     record.write(
         path,

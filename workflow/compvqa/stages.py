@@ -53,6 +53,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "predict": ("compvqa.training.loop", "compvqa.models.{model}"),
     "baseline": ("compvqa.models.baseline", "compvqa.models.{model}"),
     "scores": ("compvqa.evaluation.scores",),
+    "score": ("compvqa.evaluation.submitted",),
     "statistics": ("compvqa.evaluation.analyses.statistics",),
     "validity": ("compvqa.evaluation.analyses.validity",),
     "distractors": ("compvqa.evaluation.analyses.distractors",),

@@ -13,83 +13,17 @@ from compvqa.errors import InputError
 from compvqa.evaluation.answers import Run
 from compvqa.evaluation.scores import (
     GENERALIZATION,
-    SCORES,
     ScoreSettings,
-    bootstrap,
+    accuracy_interval,
     generalization_score,
     over_seeds,
-    score,
 )
-from compvqa.graphs.subgraph import make
-from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
-from compvqa.programs.operators import Row, to_json
-from compvqa.questions.tables import DATASET, PARAPHRASES
-from compvqa.splits.splitters import SPLITS
-
-ANSWERS = {"q0": "true", "q1": "false", "q2": "2", "q3": "red", "q4": "true", "q5": "blue"}
-TEMPLATES = {"q0": "VERIFYATTR", "q1": "VERIFYATTR", "q2": "COUNT", "q3": "QUERYATTR", "q4": "VERIFYATTR"}
-DOG = [Row("Find", ("dog",)), Row("Filter", ("small",), (0,))]
-PROGRAMS = {
-    "VERIFYATTR": [*DOG, Row("Unique", (), (1,)), Row("VerifyAttribute", ("red",), (2,))],
-    "COUNT": [Row("Find", ("dog",)), Row("Count", (), (0,))],
-    "QUERYATTR": [Row("Find", ("dog",)), Row("Unique", (), (0,)), Row("QueryAttribute", ("color",), (1,))],
-}
-PROPERTIES = {"VERIFYATTR": {"HAS-ATTR"}, "COUNT": {"HAS-COUNT", "ANS-NUM"}, "QUERYATTR": {"ANS-ATTR"}}
-PARTS = {"iid": {"train": ["q5"], "dev": ["q0", "q1"], "test": ["q2", "q3", "q4"]}}
-PARTS["some"] = {"train": ["q5"], "dev_comp": ["q0"], "test_comp": ["q2", "q4"]}
+from fixtures.scored import ANSWERS, PARTS, PROPERTIES, TEMPLATES, Scored
 
 
 @pytest.fixture
-def world(tmp_path):
-    """A data set with two splits, and a function that writes a run's predictions."""
-
-    class World:
-        dataset = tmp_path / "dataset.parquet"
-        splits = (tmp_path / "iid.parquet", tmp_path / "some.parquet")
-        out = tmp_path / "out.parquet"
-        generalization = tmp_path / "generalization.parquet"
-        paraphrases = None
-        predictions = []
-
-        def predict(self, run, answers, paraphrased=()):
-            path = tmp_path / f"{run}.parquet"
-            said = [(GENERATED, *pair) for pair in answers.items()]
-            said += [(PARAPHRASED, *pair) for pair in dict(paraphrased).items()]
-            rows = [{"run": run, "text": text, "question_id": q, "answer": a, "p": 1.0} for text, q, a in said]
-            tables.write(path, PREDICTIONS, rows)
-            self.predictions = [*self.predictions, path]
-
-        def paraphrase(self, *question_ids):
-            self.paraphrases = tmp_path / "paraphrases.parquet"
-            rows = [{"question_id": question_id, "text": "in other words"} for question_id in question_ids]
-            tables.write(self.paraphrases, PARAPHRASES, rows)
-
-        def score(self):
-            files = (self.predictions, self.dataset, self.splits, self.out, self.generalization)
-            return score(*files, paraphrases=self.paraphrases)
-
-        def scores(self):
-            self.score()
-            return tables.read(self.out, SCORES).to_pylist()
-
-        def accuracies(self, by):
-            """(n, accuracy) by split, part and what ``by`` names, of generated texts; "" is all."""
-            other = "property" if by == "template" else "template"
-            rows = [row for row in self.scores() if not row[other] and row["text"] == "generated"]
-            return {(r["split"], r["part"], r[by]): (r["n"], r["accuracy"]) for r in rows}
-
-    rows = []
-    for question_id, answer in ANSWERS.items():
-        row = dict.fromkeys(("testbed", "split", "text", "annotator_text", "start_scene"), "")
-        row |= dict.fromkeys(("seed", "subgraph_key", "size", "depth"), 0) | {"scene_ids": [], "part": ""}
-        template = TEMPLATES.get(question_id, "QUERYATTR")
-        row |= {"tree": make("dog", "small").json(), "program": to_json(PROGRAMS[template])}
-        rows.append(row | {"question_id": question_id, "answer": answer, "template": template})
-    tables.write(World.dataset, DATASET, rows)
-    for path, (name, parts) in zip(World.splits, PARTS.items(), strict=True):
-        named = [{"split_name": name, "part": part, "question_id": q} for part, ids in parts.items() for q in ids]
-        tables.write(path, SPLITS, named)
-    return World()
+def world(tmp_path) -> Scored:
+    return Scored(tmp_path)
 
 
 def test_accuracy_by_part_and_template(world):
@@ -256,15 +190,20 @@ def test_mean_and_deviation_over_seeds():
     assert over_seeds([0.4, 0.6]) == (pytest.approx(0.5), pytest.approx(0.2 / 2**0.5))
 
 
-@given(st.lists(st.booleans(), min_size=1, max_size=200), st.integers(0, 9))
-def test_intervals_hold_the_mean_and_are_keyed(correct, key):
-    low, high = bootstrap(correct, ScoreSettings(resamples=500), 0, "run", key)
-    assert 0 <= low <= np.mean(correct) <= high <= 1
-    assert (low, high) == bootstrap(correct[::-1], ScoreSettings(resamples=500), 0, "run", key)
+@given(st.integers(1, 200), st.floats(0, 1), st.integers(0, 9))
+def test_intervals_hold_the_accuracy(n, share, seed):
+    correct = round(share * n)
+    low, high = accuracy_interval(correct, n, ScoreSettings(resamples=500), seed)
+    assert 0 <= low <= correct / n <= high <= 1
 
 
 def test_intervals_are_as_wide_as_theory_says():
-    correct = np.arange(1000) < 700
-    low, high = bootstrap(correct, ScoreSettings(resamples=20_000), 0)
+    low, high = accuracy_interval(700, 1000, ScoreSettings(resamples=20_000), 0)
     half = 1.96 * (0.7 * 0.3 / 1000) ** 0.5
     assert (low, high) == (pytest.approx(0.7 - half, abs=0.002), pytest.approx(0.7 + half, abs=0.002))
+
+
+def test_an_interval_is_what_drawing_questions_one_by_one_gives():
+    drawn = np.random.default_rng(0).choice([1.0] * 30 + [0.0] * 10, size=(20_000, 40)).mean(axis=1)
+    expected = np.quantile(drawn, (0.025, 0.975))
+    assert accuracy_interval(30, 40, ScoreSettings(resamples=20_000), 0) == pytest.approx(tuple(expected), abs=0.026)

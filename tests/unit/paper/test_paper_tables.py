@@ -218,6 +218,22 @@ def test_table_12_says_which_templates_have_no_questions(world, tmp_path):
     assert rows["COUNT"]["note"] == "" and rows["COUNT"]["VBiid (paper)"] == "73.1"
 
 
+def test_accuracy_by_property_has_kinds_and_below_them_values(world, tmp_path):
+    rows = rows_of("accuracy-properties", world.inputs, tmp_path)
+    names = list(rows)
+    assert names[:3] == ["HAS-QUANT", "HAS-QUANT-ALL", "HAS-QUANT-SOME"]
+    assert names.index("HAS-NUM-2") == names.index("HAS-NUM") + 1  # a number that the questions have
+    assert names[-3:] == ["ANS-NUM", "ANS-ATTR", "ANS-NOUN"]
+    scores = pq.read_table(world.inputs["scores"][0]).to_pandas()
+    ours = scores[(scores["part"] == "test") & (scores["property"] == "HAS-NUM-2") & (scores["split"] == "iid")]
+    for column, variant in (("VBText", "text"), ("VBiid", "iid")):
+        told = ours[(ours["variant"] == variant) & (ours["model"] == "visualbert")]["accuracy"]
+        assert float(rows["HAS-NUM-2"][column]) == pytest.approx(100 * told.mean(), abs=1e-3)
+        assert float(rows["HAS-NUM-2"][f"{column} deviation"]) == pytest.approx(100 * told.std(ddof=1), abs=1e-3)
+    assert rows["HAS-NUM-2"]["Questions (test)"] == "20"
+    assert (rows["RM/V/C"]["Questions (test)"], rows["RM/V/C"]["note"]) == ("0", "no questions")
+
+
 def test_sources_account_for_every_record(world, tmp_path):
     rows = rows_of("sources", world.inputs, tmp_path)
     for kind, refused in (("Objects", 3), ("Relations", 1), ("Scenes", 0)):

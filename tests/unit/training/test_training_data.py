@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 import torch
 
+from compvqa import tables
 from compvqa.features.store import Regions
 from compvqa.models import visualbert
 from compvqa.models.multi_image import MatchModel, MultiImageModel
-from compvqa.training.data import collate, shared_words, word_tokenizer
+from compvqa.questions.tables import PARAPHRASES
+from compvqa.training.data import Questions, collate, paraphrased, shared_words, word_tokenizer
 
 
 def test_a_regular_plural_shares_the_token_of_its_singular():
@@ -64,3 +66,13 @@ def test_a_batch_pads_what_regions_show_as_unknown():
         return {"tokens": [2, 3], "regions": [regions], "label": 1, "named": named}
 
     assert collate([item([1]), item([0, 1, -1])])["named"].tolist() == [[1, -1, -1], [0, 1, -1]]
+
+
+def test_paraphrases_stand_in_the_place_of_texts_and_questions_without_one_are_left_out(tmp_path):
+    asked = Questions(["a", "b", "c"], ["A?", "B?", "C?"], ["1", "2", "3"], [["x"], ["y"], ["z"]])
+    said = [{"question_id": name, "text": text} for name, text in (("c", "see?"), ("a", "ay?"), ("z", "zed?"))]
+    tables.write(tmp_path / "paraphrases.parquet", PARAPHRASES, said)
+    found = paraphrased(asked, tmp_path / "paraphrases.parquet")
+    assert found == Questions(["a", "c"], ["ay?", "see?"], ["1", "3"], [["x"], ["z"]])
+    tables.write(tmp_path / "none.parquet", PARAPHRASES, [])
+    assert len(paraphrased(asked, tmp_path / "none.parquet")) == 0

@@ -58,20 +58,21 @@ def judge(
     db: duckdb.DuckDBPyConnection,
     predictions: Dataset | pa.Table,
     dataset: Path,
-    splits: Sequence[Path],
+    parts: pa.Table,
     paraphrases: Path | None = None,
 ) -> int:
     """Make the table ``judged`` in ``db``: run, split, part, text, question_id, template, correct (0 or 1).
 
-    ``predictions`` are rows as in :data:`PREDICTIONS`, ``paraphrases`` the table of questions that have one. Gives the
-    number of parts, each of its two texts apart, of which a run has no prediction: they are left out. One of which
-    it has only some, a question answered twice, or a run's name that can't be read raise :class:`InputError`.
+    ``predictions`` are rows as in :data:`PREDICTIONS`, ``parts`` those of splits, and ``paraphrases`` is the table of
+    questions that have one. Gives the number of parts, each of its two texts apart, of which a run has no prediction:
+    they are left out. One of which it has only some, a question answered twice, or a run's name that can't be read
+    raise :class:`InputError`.
     """
     db.register("predictions", predictions)
     names = [name for (name,) in db.sql("select distinct run from predictions order by run").fetchall()]
     db.register("runs", pa.table({"run": names, "trained_on": [Run.parse(name).split for name in names]}, _RUNS))
     db.register("questions", tables.read(dataset, columns=["question_id", "template", "answer"]))
-    db.register("parts", pa.concat_tables(tables.read(path) for path in splits))
+    db.register("parts", parts)
     db.register("paraphrased", tables.read_all([paraphrases] if paraphrases else [], PARAPHRASES, ["question_id"]))
     _refuse_twice(db)
     db.execute(

@@ -14,13 +14,12 @@ from compvqa.splits.properties import PROPERTIES, Predicate, Question, named
 
 COLUMNS = ("template", "answer", "program", "tree")
 FIELDS = pa.schema([("question_id", pa.string()), ("property", pa.string())])
-_LISTED = tuple(
-    name
-    for kind in PROPERTIES
-    for name in [kind.name] * kind.bare
-    + [f"{kind.name}-{value}" for value in (kind.values if isinstance(kind.values, tuple) else ())]
+# The names that do not depend on the questions
+LISTED = (
+    *(kind.name for kind in PROPERTIES if kind.bare),
+    *(f"{kind.name}-{value}" for kind in PROPERTIES if isinstance(kind.values, tuple) for value in kind.values),
+    *("ANS-NUM", "ANS-ATTR", "ANS-NOUN"),
 )
-_ANSWERS = ("ANS-NUM", "ANS-ATTR", "ANS-NOUN")
 _GROUPS = ("AllSame", "QueryAttribute")  # their argument is a group of attributes
 _BATCH = 16_384
 
@@ -28,7 +27,7 @@ _BATCH = 16_384
 def held(question: Question) -> list[str]:
     """The names of the question's properties, sorted: kinds, and with them values.
 
-    Values are those that can be listed, numbers in the program, groups of attributes and kinds of answers; names of
+    Those of :data:`LISTED`, the numbers in the program, and the groups of attributes that are compared; names of
     templates, attributes and other words are left out.
     """
     return sorted(name for name in _possible(question) if _predicate(name)(question))
@@ -37,7 +36,7 @@ def held(question: Question) -> list[str]:
 def _possible(question: Question) -> set[str]:
     numbers = {f"HAS-NUM-{a}" for row in question.program for a in row.arguments if type(a) is int}
     groups = {f"HAS-SAMEATTR-{row.arguments[0]}" for row in question.program if row.operation in _GROUPS}
-    return {*_LISTED, *_ANSWERS, *numbers, *groups}
+    return {*LISTED, *numbers, *groups}
 
 
 @cache

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -88,7 +89,8 @@ def score(
     """
     settings = settings or ScoreSettings()
     with query.connect(scores.parent) as db:
-        skipped = judge(db, open_predictions(predictions), dataset, splits, paraphrases)
+        parts = pa.concat_tables(tables.read(path) for path in splits)
+        skipped = judge(db, open_predictions(predictions), dataset, parts, paraphrases)
         rows = score_rows(db, dataset, settings, seed)
         compared = generalization_rows(db, settings, seed)
         asked = db.sql("select count(*) from judged").fetchall()[0][0]
@@ -116,9 +118,7 @@ def score_rows(db: duckdb.DuckDBPyConnection, dataset: Path, settings: ScoreSett
 def _score_row(row: tuple, settings: ScoreSettings, seed: int) -> dict:
     name, split, part, text, template, named, n, correct = row
     run = Run.parse(name)
-    outcomes = np.array([[1.0], [0.0]])
-    means = _resampled(outcomes, np.array([correct, n - correct]), settings, seed, *row[:6])
-    low, high = interval(means[:, 0], settings.level)
+    low, high = accuracy_interval(correct, n, settings, seed)
     return {
         "run": name, "model": run.model, "split": split, "variant": run.variant, "seed": run.seed,
         "part": part, "text": text, "template": template, "property": named, "n": n, "accuracy": correct / n,
@@ -182,10 +182,14 @@ def over_seeds(accuracies: Iterable[float]) -> tuple[float, float | None]:
     return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None
 
 
-def bootstrap(correct: Sequence[bool] | np.ndarray, settings: ScoreSettings, seed: int, *key) -> tuple[float, float]:
-    """The bootstrap interval of the mean of ``correct``, keyed by ``seed`` and ``key``."""
-    values, counts = np.unique(np.asarray(correct, dtype=float), return_counts=True)
-    return interval(_resampled(values[:, None], counts, settings, seed, *key)[:, 0], settings.level)
+@cache
+def accuracy_interval(correct: int, n: int, settings: ScoreSettings, seed: int) -> tuple[float, float]:
+    """The bootstrap interval of the accuracy on ``n`` questions of which ``correct`` are answered right.
+
+    The draws depend on these numbers and the seed alone, so that rows of the same questions have the same interval.
+    """
+    outcomes, counts = np.array([[1.0], [0.0]]), np.array([correct, n - correct])
+    return interval(_resampled(outcomes, counts, settings, seed, correct, n)[:, 0], settings.level)
 
 
 def interval(values: np.ndarray, level: float) -> tuple[float, float]:

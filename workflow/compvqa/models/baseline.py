@@ -70,7 +70,7 @@ def predict(
 def _paraphrased(questions: pa.Table, paraphrases: Path) -> pa.Table:
     """The questions that have a paraphrase, which stands in the place of their text, if that is read."""
     texts = dict(zip(*(column.to_pylist() for column in tables.read(paraphrases, PARAPHRASES)), strict=True))
-    found = questions.filter(pc.is_in(questions["question_id"], pa.array(texts, pa.string())))
+    found = questions.filter(pc.is_in(questions["question_id"], pa.array(list(texts), pa.string())))
     if "text" not in found.column_names:
         return found
     new = pa.array([texts[question_id] for question_id in found["question_id"].to_pylist()], pa.string())

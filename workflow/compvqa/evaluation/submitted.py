@@ -1,0 +1,168 @@
+"""Scores of anyone's predictions: files of answers by question id, whatever model gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.evaluation.answers import EVALUATED, judge
+from compvqa.evaluation.scores import ScoreSettings, generalization_rows, score_rows
+from compvqa.given import read_given
+from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
+from compvqa.questions.tables import PARAPHRASES, QUESTIONS
+from compvqa.splits.splitters import SPLITS
+from compvqa.tables import Schema
+
+SUBMITTED = Schema(
+    "submitted",
+    pa.schema(
+        [
+            ("split", pa.string()),
+            ("part", pa.string()),
+            ("text", pa.string()),  # what was asked: generated, or paraphrased
+            ("measure", pa.string()),  # accuracy, or generalization
+            ("template", pa.string()),  # "" for all templates
+            ("property", pa.string()),  # "" for all questions
+            ("n", pa.int64()),
+            ("value", pa.float64()),  # null where a generalization score is undefined, as are low and high
+            ("low", pa.float64()),  # bootstrap interval
+            ("high", pa.float64()),
+        ]
+    ),
+    key=("split", "part", "text", "measure", "template", "property"),
+)
+COMPARED = ("dev_comp", "test_comp")  # parts that have generalization scores
+
+
+def score_file(
+    file: Path,
+    split: Path,
+    dataset: Path,
+    parts: Sequence[str] = (),
+    paraphrases: Path | None = None,
+    baselines: tuple[Path, Path] | None = None,
+    settings: ScoreSettings | None = None,
+    seed: int = 0,
+) -> tuple[list[dict], dict[str, int]]:
+    """The rows of :data:`SUBMITTED` for the answers in ``file`` (columns question_id, answer), and counts.
+
+    ``split`` and ``dataset`` are tables. ``parts`` of the split must be answered whole; none named are those of which
+    the file answers any question. With the table ``paraphrases`` the answers are to these, of the questions that have
+    one. ``baselines`` are files of VBText and of VB_iid-size on the same questions: with them there is a generalization
+    score. Raises :class:`InputError` where answers are missing, to unknown questions, or given twice.
+    """
+    files = {"comp": file} | (dict(zip(("text", "size"), baselines, strict=True)) if baselines else {})
+    known = set(tables.read(dataset, QUESTIONS, ["question_id"])["question_id"].to_pylist())
+    answers = {variant: _read(path, known, dataset) for variant, path in files.items()}
+    asked = _asked(split, paraphrases)
+    asked = _of_parts(asked, _chosen(asked, parts, file, answers["comp"], split))
+    for variant, path in files.items():
+        _refuse_missing(path, answers[variant], asked, split)
+    if baselines and not len(_of_parts(asked, COMPARED)):
+        raise InputError(f"a generalization score is of a part {' or '.join(COMPARED)}: answer one of {split} too.")
+    predictions = _predictions(answers, PARAPHRASED if paraphrases else GENERATED)
+    rows = _rows(predictions, dataset, asked, paraphrases, settings or ScoreSettings(), seed)
+    scored = set(asked["question_id"].to_pylist())
+    counts = {"in": len(answers["comp"]), "scored": len(scored), "not asked": len(answers["comp"].keys() - scored)}
+    return sorted(rows, key=lambda row: [row[column] for column in SUBMITTED.key]), counts
+
+
+def save(rows: list[dict], out: Path) -> None:
+    """Write the rows as Parquet or, if ``out`` ends so, as CSV."""
+    if out.suffix == ".csv":
+        with tables.replacing(out) as temporary:
+            csv.write_csv(SUBMITTED.from_rows(rows), temporary)
+    else:
+        tables.write(out, SUBMITTED, rows)
+
+
+def _read(path: Path, known: set[str], dataset: Path) -> dict[str, str]:
+    """The answers in a file by question id."""
+    answers: dict[str, str] = {}
+    unknown = []
+    for where, (question_id, answer) in read_given(path, ("question_id", "answer")):
+        if question_id in answers:
+            raise InputError(f"{where}: question {question_id} is answered already; keep one answer.")
+        if not answer.strip():
+            raise InputError(f"{where}: question {question_id} has no answer; give one.")
+        if question_id not in known:
+            unknown.append(question_id)
+        answers[question_id] = answer.strip()
+    if unknown:
+        raise InputError(
+            f"{path} answers {len(unknown):,} questions that {dataset} does not hold (the first is {unknown[0]!r}): "
+            "take the ids from there."
+        )
+    return answers
+
+
+def _asked(split: Path, paraphrases: Path | None) -> pa.Table:
+    """The rows of the split's parts that are scored, of questions with a paraphrase if these are asked."""
+    asked = _of_parts(tables.read(split, SPLITS), EVALUATED)
+    if paraphrases is None:
+        return asked
+    said = tables.read(paraphrases, PARAPHRASES, ["question_id"])["question_id"]
+    return asked.filter(pc.is_in(asked["question_id"], said.combine_chunks()))
+
+
+def _of_parts(asked: pa.Table, parts: Sequence[str]) -> pa.Table:
+    return asked.filter(pc.is_in(asked["part"], pa.array(parts, pa.string())))
+
+
+def _chosen(asked: pa.Table, parts: Sequence[str], file: Path, answers: Mapping[str, str], split: Path) -> list[str]:
+    """The parts to score."""
+    there = sorted(set(asked["part"].to_pylist()))
+    if wrong := sorted(set(parts) - set(there)):
+        raise InputError(f"{split} has no questions in a part {wrong[0]}: choose of {', '.join(there) or 'another'}.")
+    given = pc.is_in(asked["question_id"], pa.array(list(answers), pa.string()))
+    found = parts or sorted(set(asked.filter(given)["part"].to_pylist()))
+    if not found:
+        raise InputError(f"{file} answers no question of {split}, parts {', '.join(there)}: score another split.")
+    return list(found)
+
+
+def _refuse_missing(path: Path, answers: Mapping[str, str], asked: pa.Table, split: Path) -> None:
+    rows = zip(asked["part"].to_pylist(), asked["question_id"].to_pylist(), strict=True)
+    missing = [(part, question_id) for part, question_id in rows if question_id not in answers]
+    if missing:
+        part, first = missing[0]
+        lacking = sum(part == other for other, _ in missing)
+        total = sum(part == other for other in asked["part"].to_pylist())
+        raise InputError(
+            f"{path} lacks {lacking:,} of the {total:,} questions in part {part} of {split} (the first is {first}): "
+            "answer them all, or name other parts."
+        )
+
+
+def _rows(
+    predictions: pa.Table,
+    dataset: Path,
+    asked: pa.Table,
+    paraphrases: Path | None,
+    settings: ScoreSettings,
+    seed: int,
+) -> list[dict]:
+    with duckdb.connect() as db:
+        judge(db, predictions, dataset, asked, paraphrases)
+        scores = [row for row in score_rows(db, dataset, settings, seed) if row["variant"] == "comp"]
+        compared = generalization_rows(db, settings, seed)
+    whole = {"measure": "generalization", "template": "", "property": ""}
+    rows = [{**row, "measure": "accuracy", "value": row["accuracy"]} for row in scores]
+    rows += [{**row, **whole, "value": row["score"]} for row in compared]
+    return [{column: row[column] for column in SUBMITTED.fields.names} for row in rows]
+
+
+def _predictions(answers: Mapping[str, Mapping[str, str]], text: str) -> pa.Table:
+    """The answers as predictions of runs trained on all questions, which are scored on any split."""
+    return PREDICTIONS.from_rows(
+        {"run": f"given.iid.{variant}.0", "question_id": question_id, "text": text, "answer": answer, "p": None}
+        for variant, of in answers.items()
+        for question_id, answer in of.items()
+    )
