@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from compvqa.splits.properties import PROPERTIES, Predicate, Question, named
+from compvqa.splits.properties import COLUMNS, PROPERTIES, Predicate, Question, named, questions
 
-COLUMNS = ("template", "answer", "program", "tree")
 FIELDS = pa.schema([("question_id", pa.string()), ("property", pa.string())])
 # The names that do not depend on the questions
 LISTED = (
@@ -53,7 +52,7 @@ def _batches(dataset: Path, question_ids: pa.Array) -> Iterator[pa.RecordBatch]:
     with pq.ParquetFile(dataset) as file:
         for batch in file.iter_batches(_BATCH, columns=["question_id", *COLUMNS]):
             chosen = batch.filter(pc.is_in(batch["question_id"], question_ids)).select(["question_id", *COLUMNS])
-            rows = zip(*(column.to_pylist() for column in chosen), strict=True)
-            found = [(question_id, held(Question(*parts))) for question_id, *parts in rows]
+            asked = zip(chosen["question_id"].to_pylist(), questions(chosen), strict=True)
+            found = [(question_id, held(question)) for question_id, question in asked]
             ids = [question_id for question_id, names in found for _ in names]
             yield pa.record_batch([ids, [name for _, names in found for name in names]], FIELDS)

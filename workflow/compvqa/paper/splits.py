@@ -18,7 +18,7 @@ from compvqa.splits.properties import Question
 PART = "test_comp"
 TRAIN_EXAMPLES = 2
 TRIED = 60  # train questions of each template that are looked at for an example
-COLUMNS = ("template", "text", "answer", "program", "tree", "scene_ids")
+COLUMNS = ("template", "text", "answer", "program", "tree", "properties", "scene_ids")
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def composition(inputs: Inputs, split: Split) -> Composition | None:
 
 def question_of(row: dict) -> Question:
     """A row of the dataset as properties look at it."""
-    return Question(row["template"], row["answer"], row["program"], row["tree"])
+    return Question(row["template"], row["answer"], row["program"], row["tree"], given=row["properties"])
 
 
 def traits(row: dict) -> frozenset[tuple[str, str]]:
