@@ -43,7 +43,7 @@ def test_structures_of_the_subgraph_count():
 
 def test_only_the_questions_that_are_asked_for_are_read(tmp_path):
     program = to_json([Row("Find", ("cat",)), Row("Count", (), (0,))])
-    row = {"template": "COUNT", "answer": "2", "program": program, "tree": CAT.json()}
+    row = {"template": "COUNT", "answer": "2", "program": program, "tree": CAT.json(), "properties": None}
     rows = [row | {"question_id": f"q{number}"} for number in range(3)]
     rows.append(row | {"question_id": "broken", "program": "no program"})
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "dataset.parquet")
