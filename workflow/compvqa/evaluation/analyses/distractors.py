@@ -2,9 +2,10 @@
 
 What is judged is drawn from the candidates of a chain without filters, and from those alone that differ in a node and
 would be asked about. One that another chain's search has not found was left out by its overlap of names, unless it
-comes, by stable rank, after all that this search found under its cap: such a one is not judged. A candidate is false
-if the complete scene contains the subgraph, a name matching all that may truly be called so; why is told by the first
-of these that contains it too:
+comes, by stable rank, after all that this search found under its cap: such a one is not judged. (The cap on what is
+checked counts a scene for each name that is exclusive there, and another chain may lack the one by which it came early;
+a scene that is lost so counts as left out by its overlap of names.) A candidate is false if the complete scene contains
+the subgraph, a name matching all that may truly be called so; why is told by the first of these that contains it too:
 
 * ``overlapping names``: the annotated scene, by names that are true of what is annotated;
 * ``wrong``: the scene without wrong annotations, though with missing ones;
