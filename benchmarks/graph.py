@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from measure import NOTHING, Cost, exponent, print_table, stage
+from measure import NOTHING, Cost, exponent, options_of, print_table, stage
 
 from compvqa.graphs.backend import CandidateSettings
 
@@ -109,7 +109,7 @@ class Chain:
         for shard in self.shards:
             outputs = self._files("subgraphs", "occurrences", shard=shard)
             given = [*self._scenes, "--shard", shard, "--config", '{"texts": false}']  # as config/covr.yaml
-            yield [*given, *_options(outputs)], list(outputs.values())
+            yield [*given, *options_of(outputs)], list(outputs.values())
 
     def overlap(self) -> Iterator[tuple[list, list[Path]]]:
         yield [self._overlap, *self._scenes, "--lexicon", self._lexicon], [self._overlap]
@@ -118,18 +118,18 @@ class Chain:
         folders = {name: self.folder / name for name in ("seeds", "candidates")}
         given = ["--graphs", self.folder, "--overlap", self._overlap, "--config", self.candidate_settings]
         outputs = [path for shard in self.shards for path in self._files(*folders, shard=shard).values()]
-        yield [*self._scenes, *given, "--shards", len(self.shards), *_options(folders)], outputs
+        yield [*self._scenes, *given, "--shards", len(self.shards), *options_of(folders)], outputs
 
     def presence(self) -> Iterator[tuple[list, list[Path]]]:
         for shard in self.shards:
             [out] = self._files("presence", shard=shard).values()
-            yield [out, *_options(self._files("seeds", "candidates", shard=shard))], [out]
+            yield [out, *self._scenes, *options_of(self._files("seeds", "candidates", shard=shard))], [out]
 
     def related(self) -> Iterator[tuple[list, list[Path]]]:
         for shard in self.shards:
             outputs = self._files("related", shard=shard)
             inputs = self._files("seeds", "candidates", "presence", shard=shard)
-            yield _options(inputs | outputs), list(outputs.values())
+            yield options_of(inputs | outputs), list(outputs.values())
 
     @property
     def _ingested(self) -> list[Path]:
@@ -149,10 +149,6 @@ class Chain:
 
     def _files(self, *tables: str, shard: str) -> dict[str, Path]:
         return {table: self.folder / table / f"{shard}.parquet" for table in tables}
-
-
-def _options(files: dict[str, Path]) -> list:
-    return [part for name, path in files.items() for part in (f"--{name}", path)]
 
 
 def report(costs: dict[int, dict[str, Cost]]) -> None:

@@ -63,6 +63,11 @@ def stage(arguments: Sequence[object], outputs: Iterable[Path], log_file: Path) 
     return Cost(cpu, usage.ru_maxrss / 1024, written, wall, scratch)
 
 
+def options_of(files: dict[str, Path]) -> list[object]:
+    """The files as command-line options of their names."""
+    return [part for name, path in files.items() for part in (f"--{name}", path)]
+
+
 def _scratch(folder: Path) -> int:
     """Bytes in the hidden folders somewhere in ``folder``: there stages put what does not fit into memory."""
     total = 0

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from measure import NOTHING, ROOT, Cost, print_table, stage
+from measure import NOTHING, ROOT, Cost, options_of, print_table, stage
 
 BATCH = 100_000  # rows written at a time
 
@@ -42,14 +42,17 @@ def generation(folder: Path, out: Path) -> list[str]:
 
 
 def generate(folder: Path) -> tuple[Cost, int]:
-    """Generate the questions of all shards of the tables in ``folder``; gives what it cost, and their number."""
+    """Generate the questions of all shards of the tables in ``folder``, without the filter of images; gives what it
+    cost, and their number."""
     total, log = NOTHING, folder / "log.txt"
+    shared = {"scenes": folder / "scenes", "lexicon": folder / "lexicon.json"}
+    shared["templates"] = ROOT / "config/templates/covr"
     for related in sorted((folder / "related").glob("*.parquet")):
-        inputs = {name: folder / name / related.name for name in ("seeds", "related", "presence")}
+        inputs = shared | {name: folder / name / related.name for name in ("seeds", "related")}
+        others = folder / "others" / related.name
+        stage(["others", others, *options_of(inputs)], [others], log)
         outputs = {"questions": folder / "shards" / related.name, "dropped": folder / "dropped" / related.name}
-        paths = inputs | outputs | {"scenes": folder / "scenes", "lexicon": folder / "lexicon.json"}
-        paths["templates"] = ROOT / "config/templates/covr"
-        arguments = [part for name, path in paths.items() for part in (f"--{name}", path)]
+        arguments = options_of(inputs | outputs | {"others": others})
         total += stage(["questions", *arguments], list(outputs.values()), log)
     return total, rows_of(sorted((folder / "shards").glob("*.parquet")))
 

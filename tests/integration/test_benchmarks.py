@@ -1,0 +1,42 @@
+"""The benchmarks of the chain run to their end on few simulated scenes; what they measure is for people to read."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def folder(root, shared, tmp_path_factory):
+    """What benchmarks/graph.py makes of 120 scenes, and what it prints."""
+    made = tmp_path_factory.mktemp("benchmark")
+    ontology = shared / "data/vocab"
+    printed = run(root, "graph.py", made, "--ontology", ontology, "--scenes", 120)
+    return made / "120", printed
+
+
+def run(root, script, *arguments):
+    command = [sys.executable, root / "benchmarks" / script, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def rows(printed):
+    """The rows of the printed table, by their first cell."""
+    return {line.split()[0]: line.split() for line in printed.splitlines() if line.strip()}
+
+
+def test_the_costs_of_the_graph_s_stages(folder):
+    _, printed = folder
+    found = rows(printed)
+    assert {"ingest", "scenes", "subgraphs", "overlap", "candidates", "presence", "related"} <= set(found)
+    assert "at most 1500MB in DuckDB, and 20GB of scratch" in printed
+
+
+def test_the_costs_of_questions(root, folder):
+    printed = run(root, "questions.py", folder[0], "--rows", 20_000)
+    found = rows(printed)
+    made = int(found["questions"][1].replace(",", ""))
+    assert made > 100
+    assert int(found["balance"][1].replace(",", "")) == 20_000
