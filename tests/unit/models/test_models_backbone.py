@@ -14,20 +14,6 @@ SMALL = {"hidden_size": 16, "heads": 2, "image_layers": 1}
 EVERY = pytest.mark.parametrize("module", [lxmert, vilbert, visualbert], ids=lambda module: module.__name__[15:])
 
 
-@pytest.fixture
-def batch():
-    torch.manual_seed(0)
-    words = (torch.arange(6) < torch.tensor([[6], [4]])).long()
-    regions = (torch.arange(4) < torch.tensor([[4], [2]])).long()
-    return {
-        "input_ids": torch.randint(5, 30, (2, 6)) * words,
-        "attention_mask": words,
-        "features": torch.randn(2, 4, 7) * regions[..., None],
-        "geometry": torch.rand(2, 4, 5) * regions[..., None],
-        "region_mask": regions,
-    }
-
-
 def made(module, kind=None, **more):
     """A backbone with random weights, or a model of ``kind`` over it."""
     torch.manual_seed(1)

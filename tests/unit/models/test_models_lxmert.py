@@ -13,20 +13,6 @@ from compvqa.models.multi_image import MatchModel
 SMALL = ModelSettings(hidden_size=16, heads=2, image_layers=1)
 
 
-@pytest.fixture
-def batch():
-    torch.manual_seed(0)
-    words = (torch.arange(6) < torch.tensor([[6], [4]])).long()
-    regions = (torch.arange(4) < torch.tensor([[4], [2]])).long()
-    return {
-        "input_ids": torch.randint(5, 30, (2, 6)) * words,
-        "attention_mask": words,
-        "features": torch.randn(2, 4, 7) * regions[..., None],
-        "geometry": torch.rand(2, 4, 5) * regions[..., None],
-        "region_mask": regions,
-    }
-
-
 def seeded(make, *args):
     torch.manual_seed(1)
     return make(*args).eval()

@@ -9,14 +9,14 @@ released ones.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 import torch
 from pydantic import Field
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, PreTrainedModel
 
 from compvqa.errors import InputError
 from compvqa.features.store import GEOMETRY
@@ -26,6 +26,7 @@ ANCHOR = 4.5  # how far names outweigh places at first, in words
 WAVES = (1, 2, 4)  # half periods of the sines that tell a region's place
 PLACE_SIZE = GEOMETRY * (1 + 2 * len(WAVES))  # numbers that tell it, sines and cosines included
 WHOLE = (0, 0, 1, 1, 1)  # where the whole image is, as the store's geometry tells places
+Model = TypeVar("Model", bound=PreTrainedModel)
 
 
 class BackboneSettings(Settings):
@@ -40,6 +41,20 @@ class BackboneSettings(Settings):
     )
     longest: int = Field(64, ge=8, description="most tokens of a text")
     images: Literal["seen", "zeroed"] = Field("seen", description="zeroed: the text-only baseline VBText")
+
+    def bert(self, vocab_size: int) -> dict[str, int | float]:
+        """The sizes of a backbone that is not released, by transformers' names."""
+        return {
+            "vocab_size": vocab_size,
+            "hidden_size": self.hidden_size,
+            "num_attention_heads": self.heads,
+            "intermediate_size": 2 * self.hidden_size,
+            "hidden_dropout_prob": self.dropout,
+            "attention_probs_dropout_prob": self.dropout,
+            "max_position_embeddings": self.longest,
+            "initializer_range": self.initializer_range,
+            "pad_token_id": 0,
+        }
 
 
 class BertSettings(BackboneSettings):
@@ -99,6 +114,17 @@ def initialise(module: nn.Module, scale: float) -> None:
             nn.init.normal_(part.weight, std=scale)
         if isinstance(part, nn.Linear):
             nn.init.zeros_(part.bias)
+
+
+def released_model(kind: type[Model], checkpoint: str, feature_dim: int, known: str) -> Model:
+    """transformers' model ``kind`` with released weights; ``known`` is what its config calls the length of features."""
+    try:
+        model = kind.from_pretrained(checkpoint)
+    except OSError as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"the weights {checkpoint} of {kind.__name__} can't be loaded ({reason}).") from None
+    check_features(checkpoint, getattr(model.config, known), feature_dim)
+    return model
 
 
 def released_tokenizer(name: str) -> Tokenizer:

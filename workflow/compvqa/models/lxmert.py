@@ -14,13 +14,12 @@ from tokenizers import Tokenizer
 from torch import nn
 from transformers import LxmertConfig, LxmertModel
 
-from compvqa.errors import InputError
 from compvqa.models.backbone import (
     PLACE_SIZE,
     BackboneSettings,
     anchor_columns,
     anchor_words,
-    check_features,
+    released_model,
     released_tokenizer,
     waves,
 )
@@ -46,9 +45,15 @@ class Backbone(nn.Module):
     def __init__(self, settings: ModelSettings, vocab_size: int, feature_dim: int):
         super().__init__()
         if settings.checkpoint:
-            self.lxmert = _released(settings.checkpoint, feature_dim)
+            self.lxmert = released_model(LxmertModel, settings.checkpoint, feature_dim, "visual_feat_dim")
         else:
-            self.lxmert = LxmertModel(_config(settings, vocab_size, feature_dim))
+            layers = {
+                "l_layers": settings.language_layers,
+                "r_layers": settings.region_layers,
+                "x_layers": settings.cross_layers,
+            }
+            seen = {"visual_feat_dim": feature_dim, "visual_pos_dim": PLACE_SIZE}
+            self.lxmert = LxmertModel(LxmertConfig(**settings.bert(vocab_size), **layers, **seen))
         config = self.lxmert.config
         self.hidden_size = self.region_size = config.hidden_size
         self.edges_alone = config.visual_pos_dim == EDGES
@@ -86,34 +91,6 @@ class Backbone(nn.Module):
             visual_attention_mask=region_mask,
         )
         return seen.pooled_output, seen.vision_output
-
-
-def _released(checkpoint: str, feature_dim: int) -> LxmertModel:
-    try:
-        model = LxmertModel.from_pretrained(checkpoint)
-    except OSError as error:
-        raise InputError(f"LXMERT's weights {checkpoint} can't be loaded ({str(error).splitlines()[0]}).") from None
-    check_features(checkpoint, model.config.visual_feat_dim, feature_dim)
-    return model
-
-
-def _config(settings: ModelSettings, vocab_size: int, feature_dim: int) -> LxmertConfig:
-    return LxmertConfig(
-        vocab_size=vocab_size,
-        hidden_size=settings.hidden_size,
-        visual_feat_dim=feature_dim,
-        visual_pos_dim=PLACE_SIZE,
-        l_layers=settings.language_layers,
-        r_layers=settings.region_layers,
-        x_layers=settings.cross_layers,
-        num_attention_heads=settings.heads,
-        intermediate_size=2 * settings.hidden_size,
-        hidden_dropout_prob=settings.dropout,
-        attention_probs_dropout_prob=settings.dropout,
-        max_position_embeddings=settings.longest,
-        initializer_range=settings.initializer_range,
-        pad_token_id=0,
-    )
 
 
 def tokenizer(settings: ModelSettings) -> Tokenizer | None:

@@ -70,7 +70,7 @@ class Backbone(nn.Module):
     def __init__(self, settings: ModelSettings, vocab_size: int, feature_dim: int):
         super().__init__()
         if not settings.checkpoint:
-            config = _config(settings, vocab_size)
+            config = BertConfig(**settings.bert(vocab_size))
             self._build(config, settings.text_layers, settings.blocks, feature_dim, PLACE_SIZE, config.hidden_size)
             initialise(self, settings.initializer_range)
             for part in (self.pooler.text, self.pooler.image):
@@ -134,19 +134,6 @@ class Backbone(nn.Module):
             text = layer_over(block["text"], text[:, :asked], text, words)
             image = layer_over(block["image"], image[:, :asked], image, regions)
         return self.pooler(text[:, 0], image[:, 0]), seen
-
-
-def _config(settings: ModelSettings, vocab_size: int) -> BertConfig:
-    return BertConfig(
-        vocab_size=vocab_size,
-        hidden_size=settings.hidden_size,
-        num_attention_heads=settings.heads,
-        intermediate_size=2 * settings.hidden_size,
-        hidden_dropout_prob=settings.dropout,
-        attention_probs_dropout_prob=settings.dropout,
-        max_position_embeddings=settings.longest,
-        pad_token_id=0,
-    )
 
 
 def tokenizer(settings: ModelSettings) -> Tokenizer | None:

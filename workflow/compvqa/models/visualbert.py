@@ -17,7 +17,6 @@ from tokenizers import Tokenizer
 from torch import nn
 from transformers import VisualBertConfig, VisualBertModel
 
-from compvqa.errors import InputError
 from compvqa.models.backbone import (
     PLACE_SIZE,
     BertSettings,
@@ -26,6 +25,7 @@ from compvqa.models.backbone import (
     anchor_words,
     check_features,
     layer_over,
+    released_model,
     released_tokenizer,
     waves,
     with_whole,
@@ -56,9 +56,10 @@ class Backbone(nn.Module):
         if Path(settings.checkpoint).is_file():
             self._volta(Weights.read(settings.checkpoint), feature_dim)
         elif settings.checkpoint:
-            self.bert = _released(settings.checkpoint, feature_dim)
+            self.bert = released_model(VisualBertModel, settings.checkpoint, feature_dim, "visual_embedding_dim")
         else:
-            self.bert = VisualBertModel(_config(settings, vocab_size, feature_dim + PLACE_SIZE))
+            seen = {"visual_embedding_dim": feature_dim + PLACE_SIZE, "num_hidden_layers": settings.layers}
+            self.bert = VisualBertModel(VisualBertConfig(**settings.bert(vocab_size), **seen))
         self.region_size = self.bert.config.hidden_size
         self.hidden_size = self.pooler.text.out_features if self.pooler else self.region_size
 
@@ -120,31 +121,6 @@ class Backbone(nn.Module):
             text, image = layer_over(last, hidden[:, [0, words]], hidden, mask).unbind(dim=1)
             return self.pooler(text, image), hidden[:, words + 1 :]
         return self.bert.pooler(layer_over(last, hidden[:, :1], hidden, mask)), hidden[:, words:]
-
-
-def _released(checkpoint: str, feature_dim: int) -> VisualBertModel:
-    try:
-        model = VisualBertModel.from_pretrained(checkpoint)
-    except OSError as error:
-        raise InputError(f"VisualBERT's weights {checkpoint} can't be loaded ({str(error).splitlines()[0]}).") from None
-    check_features(checkpoint, model.config.visual_embedding_dim, feature_dim)
-    return model
-
-
-def _config(settings: ModelSettings, vocab_size: int, seen: int) -> VisualBertConfig:
-    return VisualBertConfig(
-        vocab_size=vocab_size,
-        hidden_size=settings.hidden_size,
-        visual_embedding_dim=seen,
-        num_hidden_layers=settings.layers,
-        num_attention_heads=settings.heads,
-        intermediate_size=2 * settings.hidden_size,
-        hidden_dropout_prob=settings.dropout,
-        attention_probs_dropout_prob=settings.dropout,
-        max_position_embeddings=settings.longest,
-        initializer_range=settings.initializer_range,
-        pad_token_id=0,
-    )
 
 
 def tokenizer(settings: ModelSettings) -> Tokenizer | None:
