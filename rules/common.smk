@@ -40,7 +40,7 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
-TEMPLATE_KINDS = sorted({TEMPLATES.load(path.stem)["kind"] for path in TEMPLATES.folder.glob("*.yaml")})
+TEMPLATE_KINDS = sorted({TEMPLATES.load(name)["kind"] for name in TEMPLATES.names()})
 T = f"results/{CONFIG.testbed}"
 SPRITES = str(CONFIG.world)
 # Chains from overlap to questions by their methods: the main one, whose files lie in T, and those it is judged beside.

@@ -1,4 +1,7 @@
 # Takes our tables; gives the paper's tables and figures, sample questions, and one page with all of them.
+KINDS = {name: PAPER.load(name)["kind"] for name in CONFIG.paper.show}
+TABLES = [name for name in CONFIG.paper.show if KINDS[name] == "table"]
+FIGURES = [name for name in CONFIG.paper.show if KINDS[name] == "figure"]
 # What a table or figure may read, by the names used in config/paper: the files that the rule waits for, and the
 # inputs that the command is given where they are not these files.
 SHOWN = {
@@ -11,6 +14,8 @@ SHOWN = {
     "histories": [f"{T}/runs/{run}/history.csv" for run in RUNS],
     "images": list(CONFIG.images.values()),
     "templates": [],
+    # other tables, if they are shown
+    **{f"{name}.csv": [f"{T}/paper/{name}.csv"] * (name in TABLES) for name in PAPER.names()},
 }
 if not CONFIG.released:
     SHOWN |= {
@@ -36,15 +41,12 @@ GIVEN = {
     "templates": ["templates=$PROJECT/config/templates/covr"],
     "definitions": ["definitions=$PROJECT/config/splits"],
 }
-KINDS = {name: PAPER.load(name)["kind"] for name in CONFIG.paper.show}
 for name in CONFIG.paper.show:
     for what in PAPER.load(name)["inputs"]:
         if what not in SHOWN:
             raise WorkflowError(
                 f"paper.show names {name}, which needs {what}: released questions have none; leave it out."
             )
-TABLES = [name for name in CONFIG.paper.show if KINDS[name] == "table"]
-FIGURES = [name for name in CONFIG.paper.show if KINDS[name] == "figure"]
 
 
 wildcard_constraints:

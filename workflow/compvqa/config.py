@@ -241,18 +241,21 @@ class Definitions:
     def __init__(self, folder: Path):
         self.folder = folder
 
+    def names(self) -> list[str]:
+        """The names of all of them, sorted."""
+        return sorted(path.stem for path in self.folder.glob("*.yaml"))
+
     def load(self, name: str) -> dict:
         """The content of ``<name>.yaml``; :class:`InputError` names the files there are."""
         path = self.folder / f"{name}.yaml"
         if not path.is_file():
-            known = ", ".join(sorted(p.stem for p in self.folder.glob("*.yaml")))
+            known = ", ".join(self.names())
             raise InputError(f"config/{self.folder.name} has no {name}.yaml: correct the name (there are {known}).")
         return read_yaml(path)
 
     def digest(self, *names: str) -> str:
         """A hash of the content of the named files, or of all; comments and formatting do not count."""
-        chosen = names or sorted(p.stem for p in self.folder.glob("*.yaml"))
-        data = as_json({name: self.load(name) for name in chosen})
+        data = as_json({name: self.load(name) for name in names or self.names()})
         return hashlib.blake2b(data.encode(), digest_size=12).hexdigest()
 
 

@@ -8,6 +8,7 @@ from compvqa.evaluation.properties import held
 from compvqa.paper.splits import composition, question_of, read_splits
 from compvqa.splits.properties import predicate
 from fixtures.paper_inputs import NASTY
+from fixtures.paper_tables import rows_of
 
 BOTH = "HAS-QUANT and LEXICAL-star"
 
@@ -94,3 +95,28 @@ def test_a_split_without_test_questions_has_no_example(world, tmp_path):
     inputs = split_by(world, tmp_path, "HAS-GROUPBY")
     (split,) = read_splits(inputs, "zero-shot")
     assert composition(inputs, split) is None
+
+
+def test_sizes_of_all_parts_are_told_and_answers_that_train_never_gives(world, tmp_path):
+    """With all that count held out, train gives no number."""
+    inputs = split_by(world, tmp_path, "HAS-COUNT", "count", "few-shot")
+    rows = pq.read_table(world.dataset).to_pylist()
+    whole = [{"split_name": "iid", "part": row["part"], "question_id": row["question_id"]} for row in rows]
+    schema = pq.read_schema(inputs["splits"][0])
+    pq.write_table(pa.Table.from_pylist(whole, schema=schema), tmp_path / "iid.parquet")
+    (tmp_path / "iid.yaml").write_text("name: iid\ntitle: i.i.d.\nsetup: iid\n")
+    for draw in (1, 2):
+        (tmp_path / f"drawn-{draw}.yaml").write_text(f"name: drawn-{draw}\ntitle: Drawn\nsetup: zero-shot\n")
+    inputs |= {"splits": [*inputs["splits"], tmp_path / "iid.parquet"], "definitions": [tmp_path]}
+    made = rows_of("splits", inputs, tmp_path)
+    assert list(made) == ["i.i.d.", "COUNT", "drawn-1", "drawn-2"]
+    assert made["drawn-1"]["note"] == "not made" and not made["drawn-1"]["Train"]
+    held = predicate("HAS-COUNT")
+    known = {row["answer"].lower() for row in rows if row["part"] == "train" and not held(question_of(row))}
+    tested = [row for row in rows if row["part"] == "test" and held(question_of(row))]
+    unknown = [row for row in tested if row["answer"].lower() not in known]
+    assert unknown
+    assert made["COUNT"]["Test with it"] == str(len(tested))
+    assert made["COUNT"]["Of these: answer not in train"] == str(len(unknown))
+    for column, part in (("Train", "train"), ("Dev without it", "dev"), ("Test with it", "test")):
+        assert made["i.i.d."][column] == str(sum(row["part"] == part for row in rows))

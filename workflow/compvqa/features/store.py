@@ -54,9 +54,10 @@ class Regions(NamedTuple):
     geometry: np.ndarray  # float32 [k, 5], see :func:`geometry`
 
 
-def geometry(boxes: np.ndarray, size: tuple[float, float]) -> np.ndarray:
-    """Left, top, right and bottom edge and area of ``boxes`` [k, 4], all as shares of the image's ``size``; [k, 5]."""
-    scaled = boxes.astype(np.float32) / np.array([*size, *size], np.float32)
+def geometry(boxes: np.ndarray, size: tuple[float, float] | np.ndarray) -> np.ndarray:
+    """Left, top, right and bottom edge and area of ``boxes`` [k, 4], all as shares of the image's ``size``, one for all
+    or one each [k, 2]; float32 [k, 5]."""
+    scaled = boxes.astype(np.float32) / np.tile(np.asarray(size, np.float32), 2)
     x, y, w, h = scaled.T
     return np.stack([x, y, x + w, y + h, w * h], axis=1).astype(np.float32)
 
@@ -142,7 +143,7 @@ class RegionStore:
         self._starts, self._counts = starts, np.minimum(ends - starts, most)
         self._at = dict(zip(names, range(len(names)), strict=True))
         self._boxes = np.stack([column[name] for name in "xywh"], axis=1)
-        self._sizes = np.stack([column["image_w"], column["image_h"]], axis=1)[starts]
+        self._geometry = geometry(self._boxes, np.stack([column["image_w"], column["image_h"]], axis=1))
         self._most = most
         self.path, self._matrix = Path(regions), Path(features)
 
@@ -163,21 +164,22 @@ class RegionStore:
 
     def boxes(self, image: str) -> np.ndarray:
         """The boxes [k, 4] of the regions of ``image``, as :class:`ImageRegions` has them."""
-        return self._boxes_of(self._number(image))
+        return self._of(self._boxes, self._number(image))
 
     def __getitem__(self, image: str) -> Regions:
         """The regions of ``image``; InputError where it has none."""
         number = self._number(image)
-        first, count, (width, height) = self._row[number], self._counts[number], self._sizes[number].tolist()
-        return Regions(self.features[first : first + count], geometry(self._boxes_of(number), (width, height)))
+        first, count = self._row[number], self._counts[number]
+        return Regions(self.features[first : first + count], self._of(self._geometry, number))
 
     def _number(self, image: str) -> int:
         if image not in self._at:
             raise InputError(f"{self.path} has no regions of image {image}: extract its features first.")
         return self._at[image]
 
-    def _boxes_of(self, number: int) -> np.ndarray:
-        return self._boxes[self._starts[number] : self._starts[number] + self._counts[number]]
+    def _of(self, rows: np.ndarray, number: int) -> np.ndarray:
+        """The rows of one image, of an array with one for each region."""
+        return rows[self._starts[number] : self._starts[number] + self._counts[number]]
 
 
 def _runs(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:

@@ -1,0 +1,70 @@
+"""The table of the paper's conclusions: which of them our numbers bear out."""
+
+import csv
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compvqa.errors import InputError
+from compvqa.paper import tables
+from compvqa.paper.reference import load
+from compvqa.paper.tables.findings import MISSING, VERDICTS, Claim
+from fixtures.paper_tables import FOLDER, rows_of
+
+MADE = ("table6", "table7", "table8", "table12")
+FINDINGS = load(FOLDER / "findings.yaml")
+
+
+@pytest.fixture
+def made(world, tmp_path):
+    """The world's inputs, with the tables that the findings read."""
+    for name in MADE:
+        tables.make(FOLDER / f"{name}.yaml", world.inputs, tmp_path / name)
+    return world.inputs | {f"{name}.csv": [tmp_path / f"{name}.csv"] for name in MADE}
+
+
+def test_every_claim_is_true_of_the_papers_own_numbers(made, tmp_path):
+    rows = rows_of("findings", made, tmp_path)
+    assert len(rows) == len(FINDINGS.facts)
+    for name, fact in FINDINGS.facts.items():
+        claim = Claim.model_validate(FINDINGS.options["claims"][name])
+        first = float(rows[fact.text]["First (paper)"])
+        second = float(rows[fact.text]["Second (paper)"]) if claim.less else 0
+        assert claim.at_least <= first - second <= claim.at_most, fact.text
+
+
+def test_numbers_and_intervals_are_those_of_the_tables(made, tmp_path):
+    row = rows_of("findings", made, tmp_path)["Images are needed, VBiid above VBText"]
+    with (tmp_path / "table6.csv").open(newline="", encoding="utf-8") as file:
+        table6 = {line["Model"]: line for line in csv.DictReader(file)}
+    assert (row["First"], row["Second"]) == (table6["VBiid"]["Test"], table6["VBText"]["Test"])
+    apart = float(table6["VBiid"]["Test low"]) > float(table6["VBText"]["Test high"])
+    assert apart and row["Here"] == "holds"
+
+
+def test_what_was_not_trained_or_not_shown_is_not_measured(made, tmp_path):
+    rows = rows_of("findings", made, tmp_path)
+    assert rows["The lexical split is high"]["Here"] == MISSING
+    alone = rows_of("findings", {}, tmp_path)
+    assert {row["Here"] for row in alone.values()} == {MISSING}
+    assert f"Of {len(rows)} claims, holds: 0" in (tmp_path / "findings.html").read_text()
+
+
+@given(st.floats(-9, 9), st.floats(0, 5), st.floats(0, 5), st.floats(-9, 9), st.floats(0, 9))
+def test_a_verdict_is_firm_where_every_value_of_the_interval_gives_the_same(value, below, above, least, width):
+    claim = Claim(of=("t", "r", "c"), at_least=least, at_most=least + width)
+    ends = (value - below, value + above)
+    grid = [value, *ends, *(least + part * width for part in (0, 0.5, 1))]
+    fits = {claim.at_least <= x <= claim.at_most for x in grid if ends[0] <= x <= ends[1]}
+    firm = {(True,): VERDICTS[0], (False,): VERDICTS[3]}.get(tuple(fits))
+    assert claim.verdict(value, *ends) == (firm or VERDICTS[1 if least <= value <= least + width else 2])
+
+
+def test_a_claim_that_is_missing_or_wrong_is_one_clear_sentence(tmp_path):
+    path = tmp_path / "own.yaml"
+    text = "title: Own\ncitation: c\nkind: table\nmake: findings\ninputs: []\nfacts: {a: {text: t, quote: q}}\n"
+    for options in ("{}", "{claims: {b: {of: [t, r, c]}}}", "{claims: {a: {of: [t, r]}}}"):
+        path.write_text(f"{text}options: {options}\n")
+        with pytest.raises(InputError, match="Own: options.claims has no right claim 'a'"):
+            tables.make(path, {}, tmp_path / "own")

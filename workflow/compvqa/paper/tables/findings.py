@@ -1,0 +1,108 @@
+"""What the paper concludes from its numbers, and whether the same follows from ours."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from compvqa.errors import InputError
+from compvqa.paper.data import Inputs
+from compvqa.paper.reference import Reference
+from compvqa.paper.render import Cell, Row, Table
+from compvqa.paper.tables.compositional import FORMS
+from compvqa.settings import Settings
+
+Place = tuple[str, str, str]
+LINES = Mapping[tuple[str, str], Mapping[str, str]]  # of made tables, by table and row
+VERDICTS = ("holds", "points that way", "points the other way", "does not hold")
+MISSING = "not measured"
+
+
+class Claim(Settings):
+    """A number, or by how much it exceeds another one, is said to lie between two bounds."""
+
+    of: Place = Field(description="table, row and column of the number")
+    less: Place | None = Field(None, description="that of the other one; none: the number alone is meant")
+    at_least: float = Field(float("-inf"), description="the lower bound, in the tables' unit")
+    at_most: float = Field(float("inf"), description="the upper bound")
+
+    def verdict(self, value: float, low: float, high: float) -> str:
+        """Whether ``value`` fits, and whether all from ``low`` to ``high`` does as well, or as little."""
+        fits = self.at_least <= value <= self.at_most
+        if fits:
+            return VERDICTS[0] if self.at_least <= low and high <= self.at_most else VERDICTS[1]
+        return VERDICTS[3] if high < self.at_least or low > self.at_most else VERDICTS[2]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of a made table: ours with its interval, and the paper's."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    paper: str | None = None
+
+
+def make(inputs: Inputs, reference: Reference) -> Table:
+    """A row a claim of ``options.claims``, which are named like the facts that quote the paper.
+
+    Its inputs are other tables of the paper as they were made (CSV), by name; one that is not shown may be missing.
+    Of two numbers the interval of their difference is as wide as their intervals allow.
+    """
+    lines = _read(path for name in reference.inputs for path in inputs.get(name, ()))
+    rows = []
+    for name, fact in reference.facts.items():
+        claim = _claim(reference, name)
+        first = number(lines, claim.of)
+        second = number(lines, claim.less) if claim.less else Number(0.0, 0.0, 0.0)
+        numbers = [_cell(first, claim.of), _cell(second, claim.less) if claim.less else Cell(form="none")]
+        words = [Cell(text, form="text") for text in (judged(claim, first, second), fact.quote)]
+        rows.append(Row(fact.text, (*numbers, *words)))
+    found = Counter(row.cells[2].value for row in rows)
+    counts = ", ".join(f"{word}: {found[word]}" for word in (*VERDICTS, MISSING))
+    notes = (f"Of {len(rows)} claims, {counts}.", *reference.notes)
+    columns = ("First", "Second", "Here", "The paper's words")
+    return Table(reference.title, reference.citation, "What is said", columns, tuple(rows), notes)
+
+
+def _claim(reference: Reference, name: str) -> Claim:
+    try:
+        return Claim.model_validate(reference.options.get("claims", {}).get(name))
+    except ValidationError as error:
+        raise InputError(
+            f"{reference.title}: options.claims has no right claim {name!r}: {error.errors()[0]['msg']}."
+        ) from None
+
+
+def judged(claim: Claim, first: Number, second: Number) -> str:
+    """What our numbers say of a claim."""
+    if None in (first.value, second.value, first.low, second.low):
+        return MISSING
+    return claim.verdict(first.value - second.value, first.low - second.high, first.high - second.low)
+
+
+def number(lines: LINES, place: Place) -> Number:
+    """What stands in a place of the made tables; nothing where there is no such place."""
+    table, row, column = place
+    line = lines.get((table, row), {})
+    ends = (line.get(name) for name in (column, f"{column} low", f"{column} high"))
+    return Number(*(float(end) if end else None for end in ends), line.get(f"{column} (paper)") or None)
+
+
+def _read(paths: Iterable[Path]) -> LINES:
+    lines = {}
+    for path in paths:
+        with path.open(newline="", encoding="utf-8") as file:
+            for line in csv.DictReader(file):
+                lines[path.stem, next(iter(line.values()))] = line
+    return lines
+
+
+def _cell(found: Number, place: Place) -> Cell:
+    return Cell(found.value, paper=found.paper, form=FORMS.get(place[2], "percent"))
