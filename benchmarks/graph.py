@@ -1,4 +1,5 @@
-"""The costs of the stages from raw files to related images, on simulated scenes of several sizes.
+"""The costs of the stages from raw files to related images, and to examples for the image filter, on simulated scenes
+of several sizes.
 
     python benchmarks/graph.py FOLDER --ontology resources/gqa_ontology --scenes 1000 10000
 
@@ -20,7 +21,7 @@ from measure import NOTHING, Cost, exponent, options_of, print_table, stage
 from compvqa.graphs.backend import CandidateSettings
 
 GQA_SHARE = 85 / 185
-STAGES = ("ingest", "scenes", "subgraphs", "overlap", "candidates", "presence", "related")
+STAGES = ("ingest", "scenes", "subgraphs", "overlap", "candidates", "presence", "related", "image_examples")
 TARGETS = {  # at 185,000 scenes
     "ingest": "20 CPU-s, 1 GB",
     "subgraphs": "with distance 1: 60 CPU-s, 2 GB",
@@ -36,6 +37,7 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=2, help="shards of the graph stages, one after the other")
     parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="the last stage to run")
     parser.add_argument("--candidates", default="{}", help="settings of the stage candidates (JSON)")
+    parser.add_argument("--examples", default="{}", help="settings of the image filter's examples (JSON)")
     parser.add_argument("--dense", action="store_true", help="GQA scenes alone, with 2.1 relations an object")
     options = parser.parse_args()
     bounds = CandidateSettings(**json.loads(options.candidates))
@@ -44,7 +46,7 @@ def main() -> None:
     for size in sorted(options.scenes):
         shards = [f"{number}-of-{options.shards}" for number in range(1, options.shards + 1)]
         chain = simulated(size, options.folder, options.ontology, options.dense)
-        chain = replace(chain, shards=shards, candidate_settings=options.candidates)
+        chain = replace(chain, shards=shards, candidate_settings=options.candidates, example_settings=options.examples)
         chain.cost("lexicon")
         costs[size] = {name: chain.cost(name) for name in STAGES[: STAGES.index(options.until) + 1]}
     report(costs)
@@ -80,6 +82,7 @@ class Chain:
     ontology: Path
     shards: Sequence[str] = ("1-of-1",)
     candidate_settings: str = "{}"
+    example_settings: str = "{}"
 
     def cost(self, name: str) -> Cost:
         """Run a stage anew, all its parts one after the other."""
@@ -87,7 +90,7 @@ class Chain:
         for arguments, outputs in getattr(self, name)():
             for path in outputs:
                 shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-            total += stage([name, *arguments], outputs, self.folder / "log.txt")
+            total += stage([name.replace("_", "-"), *arguments], outputs, self.folder / "log.txt")
         return total
 
     def file(self, table: str) -> Path:
@@ -130,6 +133,11 @@ class Chain:
             outputs = self._files("related", shard=shard)
             inputs = self._files("seeds", "candidates", "presence", shard=shard)
             yield options_of(inputs | outputs), list(outputs.values())
+
+    def image_examples(self) -> Iterator[tuple[list, list[Path]]]:
+        folder = self.folder / "filters"
+        given = ["--graphs", self.folder, "--overlap", self._overlap, "--config", self.example_settings]
+        yield [folder, *self._scenes, *given], [folder / "examples.parquet", folder / "texts.parquet"]
 
     @property
     def _ingested(self) -> list[Path]:

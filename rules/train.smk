@@ -111,6 +111,7 @@ rule predict:
     input:
         weights=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.safetensors",
         model=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.json",
+        checkpoint=lambda wildcards: checkpoint_of(wildcards.model),
         dataset=f"{T}/dataset/questions.parquet",
         split=f"{T}/splits/{{split}}.parquet",
         paraphrases=PARAPHRASES,

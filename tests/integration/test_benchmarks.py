@@ -30,7 +30,9 @@ def rows(printed):
 def test_the_costs_of_the_graph_s_stages(folder):
     _, printed = folder
     found = rows(printed)
-    assert {"ingest", "scenes", "subgraphs", "overlap", "candidates", "presence", "related"} <= set(found)
+    assert {"ingest", "scenes", "subgraphs", "overlap", "candidates", "presence", "related", "image_examples"} <= set(
+        found
+    )
     assert "at most 1500MB in DuckDB, and 20GB of scratch" in printed
 
 
