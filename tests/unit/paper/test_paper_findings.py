@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from compvqa.errors import InputError
 from compvqa.paper import tables
 from compvqa.paper.reference import load
-from compvqa.paper.tables.findings import MISSING, VERDICTS, Claim
+from compvqa.paper.tables.findings import MISSING, VERDICTS, Claim, Number, judged
 from fixtures.paper_tables import FOLDER, rows_of
 
 MADE = ("table6", "table7", "table8", "table12")
@@ -49,6 +49,11 @@ def test_what_was_not_trained_or_not_shown_is_not_measured(made, tmp_path):
     alone = rows_of("findings", {}, tmp_path)
     assert {row["Here"] for row in alone.values()} == {MISSING}
     assert f"Of {len(rows)} claims, holds: 0" in (tmp_path / "findings.html").read_text()
+
+
+def test_of_two_numbers_that_are_the_same_neither_is_above():
+    claim = Claim.model_validate(FINDINGS.options["claims"]["all"])
+    assert judged(claim, Number(0.0, 0.0, 0.0), Number(0.0, 0.0, 0.0)) == VERDICTS[3]
 
 
 @given(st.floats(-9, 9), st.floats(0, 5), st.floats(0, 5), st.floats(-9, 9), st.floats(0, 9))
