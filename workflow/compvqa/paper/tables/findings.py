@@ -18,7 +18,7 @@ from compvqa.paper.tables.compositional import FORMS
 from compvqa.settings import Settings
 
 Place = tuple[str, str, str]
-LINES = Mapping[tuple[str, str], Mapping[str, str]]  # of made tables, by table and row
+Lines = Mapping[tuple[str, str], Mapping[str, str]]  # of made tables, by table and row
 VERDICTS = ("holds", "points that way", "points the other way", "does not hold")
 MISSING = "not measured"
 
@@ -87,7 +87,7 @@ def judged(claim: Claim, first: Number, second: Number) -> str:
     return claim.verdict(first.value - second.value, first.low - second.high, first.high - second.low)
 
 
-def number(lines: LINES, place: Place) -> Number:
+def number(lines: Lines, place: Place) -> Number:
     """What stands in a place of the made tables; nothing where there is no such place."""
     table, row, column = place
     line = lines.get((table, row), {})
@@ -95,7 +95,7 @@ def number(lines: LINES, place: Place) -> Number:
     return Number(*(float(end) if end else None for end in ends), line.get(f"{column} (paper)") or None)
 
 
-def _read(paths: Iterable[Path]) -> LINES:
+def _read(paths: Iterable[Path]) -> Lines:
     lines = {}
     for path in paths:
         with path.open(newline="", encoding="utf-8") as file:

@@ -19,7 +19,7 @@ WHOLE = {"dev_iid": "dev", PART: "test"}  # what the i.i.d. split, which holds n
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
-    """A row a split, by setup and title; one that was not made or has no test question says so."""
+    """A row a split, by setup and title; one that was not made says so."""
     dataset = one(inputs, "dataset")
     rows: list[Row] = []
     with duckdb.connect() as db:
