@@ -42,6 +42,7 @@ def download(
     if not rows:
         raise InputError(f"{sources} lists no file {file} of {name}.")
     frame = Frame("download", None, 0, code)
+    frame.note({key: getattr(rows[0], key) for key in ("url", "version", "sha256", "licence")})
     outputs = [folder / member for member in rows[0].files()]
     frame.run(lambda: work(rows[0], folder, lock), [], outputs, folder / f"{file}.prov.json")
 
@@ -57,7 +58,8 @@ def sprites(
 
     frame = Frame("sprites", config, seed, code)
     settings = frame.settings(SpritesSettings)
-    outputs = [out / name for name in ("train_sceneGraphs.json", "val_sceneGraphs.json", "lexicon.json", "truth")]
+    names = ("train_sceneGraphs.json", "val_sceneGraphs.json", "imsitu", "lexicon.json", "images", "aside", "truth")
+    outputs = [out / name for name in names]
     frame.run(lambda: generate(out, settings, seed), [], outputs, note=out / "sprites.prov.json")
 
 

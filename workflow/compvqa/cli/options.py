@@ -27,15 +27,18 @@ class Frame:
 
     def __init__(self, stage: str, config: str | None, seed: int, code: str | None):
         self.stage, self.config, self.seed, self.code = stage, config, seed, code
+        self._settings: BaseModel | dict | None = None
 
     def settings(self, model: type[S]) -> S:
         """The settings, checked; kept for the record."""
-        self._settings = parse_settings(model, self.config, self.stage)
-        return self._settings
+        settings = parse_settings(model, self.config, self.stage)
+        self._settings = settings
+        return settings
 
     def note(self, more: dict) -> None:
         """Keep ``more`` settings for the record, and for what tells this run from others."""
-        self._settings = {**self._settings.model_dump(mode="json"), **more}
+        known = self._settings.model_dump(mode="json") if isinstance(self._settings, BaseModel) else {}
+        self._settings = {**known, **more}
 
     def run(
         self,
@@ -52,7 +55,7 @@ class Frame:
             work,
             inputs=inputs,
             outputs=outputs,
-            settings=getattr(self, "_settings", None),
+            settings=self._settings,
             seed=self.seed,
             code=self.code,
             note=note,

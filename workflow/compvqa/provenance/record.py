@@ -19,13 +19,20 @@ from pathlib import Path
 
 from compvqa import tables
 
+ROOT = Path(__file__).resolve().parents[3]  # of the project
+SUFFIX = ".prov.json"
+PROJECT = "project:"  # before the path of a file of the project itself: a template, a definition
 PACKAGES = ("compvqa", "duckdb", "numpy", "pandas", "pyarrow", "torch", "transformers", "snakemake")
 
 
 def recipe_id(stage: str, code: str, settings: object, seed: int | None, inputs: Iterable[Path]) -> str:
     """The recipe id (24 hex digits) of a run; ``inputs`` in any order, folders by all the files in them."""
-    parts = sorted({fingerprint(path) for path in inputs})
-    text = json.dumps([stage, code, settings, seed, parts], sort_keys=True, ensure_ascii=False)
+    return hashed_recipe(stage, code, settings, seed, (fingerprint(path) for path in inputs))
+
+
+def hashed_recipe(stage: str, code: str, settings: object, seed: int | None, fingerprints: Iterable[str]) -> str:
+    """The recipe id of a run from what stands for each of its inputs (:func:`fingerprint`)."""
+    text = json.dumps([stage, code, settings, seed, sorted(set(fingerprints))], sort_keys=True, ensure_ascii=False)
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
@@ -45,11 +52,11 @@ def sha256(path: Path) -> str:
 
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
-    """The files among ``paths``, folders replaced by the files in them, sorted; records are left out."""
+    """The files among ``paths``, folders replaced by the files in them, sorted, without records and hidden files."""
     found: set[Path] = set()
     for path in paths:
         found.update(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else found.add(path)
-    return sorted(p for p in found if not p.name.endswith(".prov.json"))
+    return sorted(p for p in found if not p.name.endswith(SUFFIX) and not p.name.startswith("."))
 
 
 def versions() -> dict[str, str]:
@@ -97,4 +104,7 @@ def write(
 
 
 def _shown(path: Path) -> str:
-    return path.name if path.is_absolute() else path.as_posix()
+    """A path as given; of an absolute one, its place in the project, or else its name alone."""
+    if not path.is_absolute():
+        return path.as_posix()
+    return PROJECT + path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name

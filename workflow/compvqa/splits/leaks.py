@@ -22,13 +22,15 @@ def check_leaks(
     few: int = 0,
     lexicon: AttributeGroups | None = None,
     scenes: Path | None = None,
-) -> None:
+) -> dict[str, int]:
     """Raise :class:`InputError` if the parts (name to question ids) of the split ``name`` leak.
 
     * No image is in a train part and in a dev or test part. With ``scenes`` (a scenes table) images are
       compared; without, scenes, of which there is one an image after merging.
     * No question text is in a dev part and in a test part.
     * In ``train`` exactly ``few`` questions have the property ``held_out`` (all of train's, if it has fewer).
+
+    Gives, for the record, the numbers of images, texts and questions that were compared, by side.
     """
     sides = {
         side: pa.array(sorted({q for part, ids in parts.items() if part.startswith(side) for q in ids}), pa.string())
@@ -44,11 +46,17 @@ def check_leaks(
             )
     image_of = _images(scenes)
     seen = _shown(rows["train"], image_of)
+    compared = {"leak guard: images of train": len(seen)}
     for side in ("dev", "test"):
-        _refuse_common(seen, _shown(rows[side], image_of), f"split {name} leaks: train and {side} share the image")
+        shown = _shown(rows[side], image_of)
+        _refuse_common(seen, shown, f"split {name} leaks: train and {side} share the image")
+        compared[f"leak guard: images of {side}, none of train's"] = len(shown)
     _refuse_common(rows["dev"]["text"], rows["test"]["text"], f"split {name} leaks: dev and test share the text")
+    compared["leak guard: questions of dev, with no text of test"] = rows["dev"].num_rows
     if held_out is not None:
-        _check_property(dataset, name, parts, held_out, few, lexicon)
+        found = _check_property(dataset, name, parts, held_out, few, lexicon)
+        compared["leak guard: questions of train with what is held out"] = found
+    return compared
 
 
 def _images(scenes: Path | None) -> pa.Table | None:
@@ -77,7 +85,7 @@ def _check_property(
     held_out: Predicate,
     few: int,
     lexicon: AttributeGroups | None,
-) -> None:
+) -> int:
     """Count the property again in what the split keeps of train, and see that dev and test agree with it."""
     table = tables.read(dataset, columns=["question_id", "part", *COLUMNS])
     kept = {part: set(ids) for part, ids in parts.items()}
@@ -97,3 +105,4 @@ def _check_property(
         raise InputError(
             f"split {name} leaks: {found['train']} questions in train have the held-out property instead of {expected}."
         )
+    return expected

@@ -18,6 +18,7 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import Field, NonNegativeInt, PositiveFloat, ValidationError, model_validator
 
@@ -111,7 +112,7 @@ def split(
         held = _holds(dataset, held_out, words)
         parts, counts = _compositional(ids, of_part, held, described, settings, seed)
         counts |= drawn
-    check_leaks(dataset, described.name, parts, held_out, described.few(settings), words, scenes)
+    compared = check_leaks(dataset, described.name, parts, held_out, described.few(settings), words, scenes)
     rows = [
         {"split_name": described.name, "part": part, "question_id": question}
         for part, questions in parts.items()
@@ -119,7 +120,27 @@ def split(
     ]
     tables.write(out, SPLITS, rows)
     sizes = {f"out: {part}": len(questions) for part, questions in parts.items()}
-    return {"in": len(ids), "out": len(rows), **sizes, **counts}
+    return {"in": len(ids), "out": len(rows), **sizes, **counts, **compared}
+
+
+def guard(
+    made: Path, dataset: Path, definition: dict, lexicon: Path | None, settings: SplitSettings, seed: int, scenes: Path
+) -> dict[str, int]:
+    """The leak guard run again on a split that was made; what it compared, or :class:`InputError` if anything leaks."""
+    described = read_definition(definition)
+    held_out = predicate(described.property) if described.property else None
+    if described.drawn:
+        held_out, _ = draw(dataset, described.drawn, seed)
+    words = Lexicon.load(lexicon) if lexicon else None
+    few = described.few(settings)
+    return check_leaks(dataset, described.name, parts_of(made), held_out, few, words, scenes)
+
+
+def parts_of(made: Path) -> dict[str, list[str]]:
+    """The question ids of each part in a split's table."""
+    table = tables.read(made, SPLITS)
+    masks = {part: pc.equal(table["part"], part) for part in table["part"].unique().to_pylist()}
+    return {part: table["question_id"].filter(mask).to_pylist() for part, mask in masks.items()}
 
 
 def _masks(table: pa.Table) -> dict[str, np.ndarray]:

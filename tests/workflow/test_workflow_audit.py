@@ -1,0 +1,115 @@
+"""Where each example of each split came from, told from the records of a whole run."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = pytest.mark.xdist_group("finished")
+
+BED = "results/tiny"
+SPLITS = ("iid", "has-quant-all", "tpl-verifyattr")
+
+
+def ask(project, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`python -m compvqa audit …` in the project's folder, with its own package."""
+    return subprocess.run(
+        [sys.executable, "-m", "compvqa", "audit", *arguments],
+        cwd=project.folder,
+        env=os.environ | {"PYTHONPATH": "workflow"},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_split_is_told_from_its_raw_files_to_its_questions(finished, tmp_path, split):
+    out = tmp_path / "audit.json"
+    done = ask(finished, split, "--examples", "4", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    told = json.loads(out.read_text())
+    stages = [step["stage"] for step in told["steps"]]
+    assert stages[-1] == "split" and {"sprites", "ingest", "image_filter", "questions", "balance"} < set(stages)
+    for number, step in enumerate(told["steps"]):  # each after what it read
+        assert {other["recipe"] for other in told["steps"][:number]} >= set(step["after"])
+    rows = pq.read_table(finished.folder / BED / f"splits/{split}.parquet")
+    assert sum(told["split"]["parts"].values()) == rows.num_rows
+    assert told["folds"] and all(row["both"] == 0 and row["saw"] > 0 for row in told["folds"])
+    assert len(told["examples"]) == 4
+
+
+def test_an_example_leads_back_to_the_raw_record_and_its_program_gives_its_answer(finished, tmp_path):
+    rows = pq.read_table(finished.folder / BED / "dataset/questions.parquet").to_pylist()
+    raw = {
+        path.name: list(json.loads(path.read_text()))
+        for path in (finished.folder / "resources/sprites-tiny").rglob("*.json")
+        if path.parent.name in ("sprites-tiny", "imsitu")
+    }
+    for row in rows[:: len(rows) // 4]:
+        out = tmp_path / "story.json"
+        done = ask(finished, "--example", row["question_id"], "--testbed", BED, "--out", str(out))
+        assert done.returncode == 0, done.stderr
+        told = json.loads(out.read_text())
+        assert told["again"] == row["answer"] == told["question"]["answer"]
+        assert told["splits"]["iid"] == row["part"]
+        assert [scene["scene_id"] for scene in told["scenes"]] == row["scene_ids"]
+        for scene in told["scenes"]:
+            records = raw[scene["file"].rpartition("/")[2]]
+            assert records[scene["record"] - 1] == scene["scene_id"].partition(":")[2]
+            assert scene["role"] != "distractor" or scene["differs"]
+        assert any(scene["role"] != "other" for scene in told["scenes"])
+
+
+def test_the_page_and_the_text_tell_the_same_split(finished, tmp_path):
+    page, text = tmp_path / "audit.html", tmp_path / "audit.txt"
+    for out in (page, text):
+        assert ask(finished, "has-quant-all", "--out", str(out)).returncode == 0
+    assert "<h1>Audit of the split has-quant-all</h1>" in page.read_text()
+    printed = text.read_text()
+    for words in ("HAS-QUANT-ALL", "Leak guard, run again now: passed", "none seen", "record ", "run again now"):
+        assert words in printed
+
+
+def test_rehashing_passes_and_names_a_file_that_was_changed(edited):
+    done = ask(edited, "--verify")
+    assert done.returncode == 0 and "records and" in done.stdout, done.stderr
+    path = edited.folder / BED / "scenes/objects.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    done = ask(edited, "--verify", "iid")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"compvqa: {BED}/scenes/objects.parquet has the sha256")
+
+
+def test_two_runs_are_compared_by_config_counts_and_questions(finished, edited):
+    config = edited.folder / edited.config
+    config.write_text(config.read_text().replace("  train_per_template: 40\n", "  train_per_template: 30\n"))
+    edited.run("dataset")
+    out = edited.folder / "diff.json"
+    before = finished.folder / BED / "splits/iid.parquet"
+    done = ask(edited, "--diff", str(before), f"{BED}/splits/iid.parquet", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    told = json.loads(out.read_text())
+    assert [(row["key"], row["A"], row["B"]) for row in told["config"]] == [("train_per_template", 40, 30)]
+    assert told["questions"]["only A"]["n"] > 0 and told["questions"]["only B"]["n"] == 0
+    assert not told["code"] and not told["inputs"] and not told["stages"]
+    changed = {"dataset/questions.parquet", "splits/iid.parquet"}
+    assert set(told["outputs"]["differ"]) == changed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing"], "has no splits/nothing.parquet"),
+        ([f"{BED}/dataset/questions.parquet"], "was made by balance, not by split"),
+        (["--example", "0"], "the dataset has no question '0'"),
+        (["--diff", "iid"], "--diff compares two targets"),
+        (["iid", "--out", "audit.pdf"], "must end in .txt, .json, .html"),
+        ([], "give one split to audit"),
+    ],
+)
+def test_what_cannot_be_audited_is_told_in_a_sentence(finished, arguments, words):
+    done = ask(finished, *arguments)
+    assert done.returncode == 1 and done.stderr.startswith("compvqa: ") and words in done.stderr

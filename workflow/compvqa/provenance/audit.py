@@ -1,0 +1,117 @@
+"""The audit of a split: where it came from, what was counted and dropped, and what proves that nothing leaked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compvqa.errors import InputError
+from compvqa.provenance.folds import judged
+from compvqa.provenance.history import History, Record, run_folder
+from compvqa.provenance.steps import Step, steps
+from compvqa.provenance.story import Tables, stories
+from compvqa.seeds import by_rank
+from compvqa.splits.splitters import SplitSettings, guard, parts_of
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is audited: files of one run, by paths relative to its folder, and all records behind them."""
+
+    history: History
+    files: tuple[str, ...]
+    records: tuple[Record, ...]
+
+    @staticmethod
+    def of(path: Path) -> Target:
+        """A file that a stage made, or a folder: of a test-bed's folder, everything in it."""
+        if not path.exists():
+            raise InputError(f"{path} does not exist: give a split's table, another output, or a test-bed's folder.")
+        if path.is_file():
+            root = run_folder(path)
+            files = (path.resolve().relative_to(root).as_posix(),)
+        else:
+            files_ = sorted(p for p in path.rglob("*.parquet") if p.with_name(p.name + ".prov.json").is_file())
+            if not files_:
+                raise InputError(f"{path} holds no record of a run: give a folder of results.")
+            root = run_folder(files_[0])
+            below = History(root).below(path.resolve().relative_to(root).as_posix())
+            files = tuple(sorted(output for record in below for output in record.outputs))
+        history = History(root)
+        return Target(history, files, tuple(history.behind(files)))
+
+
+def audit(split: Path, examples: int, seed: int) -> dict:
+    """The audit of a split's table as data, every part of it told by a key.
+
+    ``split`` (its name, table, definition, settings, seed, recipe, sizes of its parts), ``steps`` (:class:`Step`, each
+    after those that it read from), ``raw`` (raw files with URL, licence and sha256), ``guard`` (what the leak guard
+    compared, run again now), ``folds`` (:func:`compvqa.provenance.folds.judged`), ``examples`` (stories of random
+    questions, drawn with ``seed``). Raises :class:`InputError` if the split leaks or no record tells of it.
+    """
+    target = Target.of(split)
+    history, (path,) = target.history, target.files
+    record = history.maker(path)
+    if record is None or record.stage != "split":
+        raise InputError(
+            f"{split} was made by {record.stage if record else 'no stage'}, not by split: give a split's table."
+        )
+    found = steps(history, target.records)
+    parts = parts_of(split)
+    drawn = by_rank(seed, "audit", sorted({question for ids in parts.values() for question in ids}))[:examples]
+    return {
+        "split": {
+            "name": record.data["settings"]["definition"]["name"],
+            "table": path,
+            "recipe": record.recipe,
+            "code": record.data["code"],
+            "seed": record.data["seed"],
+            "definition": record.data["settings"]["definition"],
+            "settings": record.data["settings"]["settings"],
+            "parts": {part: len(ids) for part, ids in sorted(parts.items())},
+        },
+        "steps": [step.data() for step in found],
+        "raw": raw_files(found),
+        "guard": _guard(history, record),
+        "folds": judged(history, target.records),
+        "examples": stories(Tables.behind(history, target.records), drawn, [split]),
+    }
+
+
+def raw_files(found: Sequence[Step]) -> list[dict]:
+    """The files at the start of the chain: downloaded, drawn by the workflow, or given; and what is known of each."""
+    rows = []
+    for step in found:
+        for path, digest in sorted(step.given.items()):
+            rows.append({"file": path, "sha256": digest, "from": "given", "read by": step.stage})
+        if not step.after and not step.given:
+            settings = step.records[0].data["settings"] or {}
+            told = {key: settings[key] for key in ("url", "version", "licence") if key in settings}
+            for record in step.records:
+                for path, digest in sorted(record.outputs.items()):
+                    rows.append({"file": path, "sha256": digest, "from": step.stage, **told})
+    return rows
+
+
+def _guard(history: History, record: Record) -> dict[str, int]:
+    """The leak guard, run again on the files as they are now."""
+    by_name = {Path(path).name: history.root / path for path in record.inputs}
+    settings = record.data["settings"]
+    return guard(
+        history.root / next(path for path in record.outputs if path.endswith(".parquet")),
+        by_name["questions.parquet"],
+        settings["definition"],
+        by_name.get("lexicon.json"),
+        SplitSettings.model_validate(settings["settings"]),
+        record.data["seed"],
+        by_name["scenes.parquet"],
+    )
+
+
+def example(question_id: str, dataset: Path) -> dict:
+    """One question's whole story; ``dataset`` is its table of questions, beside whose folder the splits lie."""
+    target = Target.of(dataset)
+    splits = sorted(dataset.parent.parent.joinpath("splits").glob("*.parquet"))
+    (found,) = stories(Tables.behind(target.history, target.records), [question_id], splits)
+    return found | {"steps": [step.data() for step in steps(target.history, target.records)]}

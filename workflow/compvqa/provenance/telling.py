@@ -1,0 +1,188 @@
+"""An audit in words: as text for a terminal and as an HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from compvqa.paper.render import environment
+
+RAW_SHOWN = 12  # raw files that are listed by name; a drawn world has thousands of pictures
+
+
+def html(told: dict) -> str:
+    """The audit of a split (:func:`compvqa.provenance.audit.audit`) as one page."""
+    raw = told["raw"]
+    page, made = environment().get_template("audit.html.j2"), branches(told)
+    return page.render(told=told, tree=made, raw=_few(raw), hidden=_hidden(raw), lines=scene_lines, dropped_in=dropped)
+
+
+def text(told: dict) -> RenderableType:
+    """The audit of a split for a terminal."""
+    split = told["split"]
+    head = f"{split['name']}: {sum(split['parts'].values()):,} rows, recipe {split['recipe']}, seed {split['seed']}"
+    parts = ", ".join(f"{part} {n:,}" for part, n in split["parts"].items())
+    return Group(
+        Text(head, style="bold"),
+        Text(f"parts: {parts}"),
+        Text("definition: " + ", ".join(f"{key} {value}" for key, value in split["definition"].items() if value)),
+        _heading("From raw files to the split"),
+        _tree(branches(told)),
+        _heading("Raw files"),
+        *[Text(f"{row['file']}  {_origin(row)}  sha256 {row['sha256']}") for row in _few(told["raw"])],
+        *([Text(f"… and {_hidden(told['raw']):,} more (all are in the JSON)")] if _hidden(told["raw"]) else []),
+        _heading("Counts at each stage"),
+        _counts(told["steps"]),
+        _heading("Leak guard, run again now: passed"),
+        *[Text(f"{key.removeprefix('leak guard: ')}: {n:,}") for key, n in told["guard"].items()],
+        _heading("Image filters: was any image judged by a model that had seen it?"),
+        *_folds(told["folds"]),
+        _heading("Examples"),
+        *[Padding(story(example), (0, 0, 1, 0)) for example in told["examples"]],
+    )
+
+
+def branches(told: dict) -> dict:
+    """The steps as a tree from the split down: ``step`` (its data), ``below``, and ``again`` if it was told before."""
+    by_recipe = {step["recipe"]: step for step in told["steps"]}
+    done: set[str] = set()
+
+    def branch(recipe: str) -> dict:
+        again = recipe in done
+        done.add(recipe)
+        below = [] if again else [branch(before) for before in by_recipe[recipe]["after"]]
+        return {"step": by_recipe[recipe], "below": below, "again": again}
+
+    return branch(told["split"]["recipe"])
+
+
+def story(told: dict) -> RenderableType:
+    """One question's story for a terminal."""
+    row = told["question"]
+    lines: list[RenderableType] = [
+        Text(row["text"], style="bold"),
+        Text(
+            f"question {row['question_id']}, {row['template']}, answer {row['answer']}, {row['part']}"
+            + "".join(f"; in split {name}: {part}" for name, part in told["splits"].items())
+        ),
+    ]
+    if row["tree"]:
+        lines.append(Text(f"seed {row['seed']}: subgraph {row['tree']} of {row['start_scene']}"))
+    for scene in told["scenes"]:
+        lines += [Text("  " + line) for line in scene_lines(scene)]
+    if told["trace"]:
+        table = Table("row", "operator", "arguments", "value", box=None, padding=(0, 2, 0, 0))
+        for line in told["trace"]:
+            table.add_row(*(Text(str(value)) for value in line))
+        lines += [table, Text(f"run again now, the program gives {told['again']}")]
+    return Group(*lines)
+
+
+def scene_lines(scene: dict) -> list[str]:
+    """What is said of one scene of a question: where it is from, its part in the question, what filters said."""
+    where = f"record {scene['record']:,} of {scene['file']}" if scene.get("record") else "raw file no longer there"
+    lines = [f"{scene['scene_id']} (image {scene.get('image')}): {where}", f"  {_role(scene)}"]
+    for pair in scene.get("overlap", ()):
+        lines.append(f"  m({pair['x']}, {pair['y']}) = {pair['m']:.3f} by {pair['model']}")
+    for seen in scene["presence"]:
+        by = "no model" if seen["fold"] is None else f"the model of fold {seen['fold']}"
+        masked = " where known ones are masked" if seen["masked"] else ""
+        lines.append(f"  {seen['subgraph']}{masked}: p = {seen['p']:.3f} by {by}")
+    return lines
+
+
+def _role(scene: dict) -> str:
+    if scene["role"] != "distractor":
+        return {"start": "the scene that the subgraph was found in", "other": "shown with the others"}.get(
+            scene["role"], scene["role"]
+        )
+    return f"distractor by {scene['key']}, rank {scene['rank']}: {', '.join(scene['differs']) or 'lacks it'}"
+
+
+def label(step: dict) -> str:
+    """A step in a line: stage, number of runs, what came in and went out."""
+    runs = f" × {len(step['records'])}" if len(step["records"]) > 1 else ""
+    counts = step["counts"]
+    flow = ", ".join(f"{key} {counts[key]:,}" for key in ("in", "out") if key in counts)
+    flow += f", dropped {dropped(step):,}" if dropped(step) else ""
+    return f"{step['stage']}{runs}" + (f"  {flow.lstrip(', ')}" if flow else "") + f"  recipe {step['recipe'][:8]}"
+
+
+def dropped(step: dict) -> int:
+    """How many things a step dropped, for whatever reasons."""
+    return sum(n for key, n in step["counts"].items() if "dropped" in key)
+
+
+def given(step: dict) -> list[str]:
+    """The files that a step was given, in a few words."""
+    paths = sorted(step["given"])
+    return paths if len(paths) <= 3 else [f"{len(paths)} files: {paths[0]} … {paths[-1]}"]
+
+
+def _tree(branch: dict, tree: Tree | None = None) -> Tree:
+    line = Text(label(branch["step"]) + (" (see above)" if branch["again"] else ""))
+    tree = Tree(line) if tree is None else tree.add(line)
+    if not branch["again"]:
+        for path in given(branch["step"]):
+            tree.add(Text(f"given: {path}", style="dim"))
+        if "url" in (branch["step"]["settings"] or {}):
+            tree.add(Text(f"from {branch['step']['settings']['url']}", style="dim"))
+    for below in branch["below"]:
+        _tree(below, tree)
+    return tree
+
+
+def _counts(made: Sequence[dict]) -> Table:
+    table = Table("stage", "counted", box=None, padding=(0, 2, 0, 0))
+    for step in made:
+        table.add_row(step["stage"], Text(", ".join(f"{key} {n:,}" for key, n in step["counts"].items())))
+    return table
+
+
+def _folds(rows: Sequence[dict]) -> list[RenderableType]:
+    if not rows:
+        return [Text("no image filter had a part in this split")]
+    lines = []
+    for row in rows:
+        if row["missing"]:
+            lines.append(Text(f"{row['table']}, {row['model']}: not checked, {', '.join(row['missing'])} is gone"))
+            continue
+        verdict = "none seen" if not row["both"] else f"{row['both']:,} SEEN, among them {row['first']}"
+        lines.append(
+            Text(
+                f"{row['table']}: {row['model']} judged {row['pairs']:,} pairs of {row['images']:,} images, "
+                f"was trained on {row['saw']:,}: {verdict}"
+            )
+        )
+    return lines
+
+
+def _origin(row: dict) -> str:
+    if "url" in row:
+        return f"from {row['url']} ({row['licence']})"
+    return "given" if row["from"] == "given" else f"made by {row['from']}"
+
+
+def _few(rows: Sequence[dict]) -> list[dict]:
+    return list(rows)[:RAW_SHOWN]
+
+
+def _hidden(rows: Sequence[dict]) -> int:
+    return max(len(rows) - RAW_SHOWN, 0)
+
+
+def _heading(words: str) -> Text:
+    return Text(f"\n{words}", style="bold underline")
+
+
+def show(told: RenderableType, console: Console | None = None) -> None:
+    """Print to the terminal; where there is none, in lines of 160 characters."""
+    console = console or Console()
+    if not console.is_terminal:
+        console = Console(width=160)
+    console.print(told, highlight=False, soft_wrap=False)
