@@ -211,7 +211,8 @@ def save(encoder: RegionEncoder, path: Path) -> None:
     words = {"nouns": encoder.vocabulary.nouns, "groups": encoder.vocabulary.groups}
     weights = {name: value.contiguous() for name, value in encoder.state_dict().items()}
     with tables.replacing(path) as temporary:
-        save_file(weights, temporary, {"vocabulary": json.dumps(words, ensure_ascii=False)})
+        told = {"vocabulary": json.dumps(words, ensure_ascii=False), tables.RECIPE.decode(): tables.running()}
+        save_file(weights, temporary, told)
 
 
 def load(path: Path, settings: EncoderSettings) -> RegionEncoder:

@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from compvqa.paper.reference import Printed
-from compvqa.tables import replacing
+from compvqa.tables import replacing, running
 
 DASH = "–"
 _TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
@@ -180,7 +180,8 @@ def to_latex(table: Table) -> str:
         cells = [_tex_cell(cell, row, number) for number, cell in enumerate(row.cells)]
         lines.append(" & ".join([(r"\quad " if row.minor else "") + tex(row.label), *cells]) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([f"% {table.title} ({table.citation})", *lines]) + "\n"
+    recipe = [f"% recipe {running()}"] if running() else []
+    return "\n".join([f"% {table.title} ({table.citation})", *recipe, *lines]) + "\n"
 
 
 def _tex_cell(cell: Cell, row: Row, number: int) -> str:
@@ -202,13 +203,15 @@ def tex(text: str) -> str:
 def environment() -> Environment:
     """The Jinja environment of the pages: everything is escaped, an undefined name is an error."""
     folder = Path(__file__).with_name("templates")
-    return Environment(
+    made = Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals["recipe"] = running
+    return made
 
 
 def to_html(table: Table) -> str:

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen befor
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-from compvqa.tables import replacing  # noqa: E402
+from compvqa.tables import replacing, running  # noqa: E402
 
 INK, SOFT, PAPER, LINE = "#1f2430", "#5d6675", "#8b93a1", "#d9dde4"
 BLUE, ORANGE, GREEN, RED, PURPLE, TEAL = "#2f6db5", "#e08b3c", "#5a9f7d", "#c0392b", "#8063a8", "#3c9ba6"
@@ -62,13 +62,13 @@ def new(width: float = 7.2, height: float = 4.0, columns: int = 1, rows: int = 1
 
 
 def save(figure: Figure, out: Path) -> list[Path]:
-    """Write ``<out>.png`` and ``<out>.pdf`` without dates or versions in them, and close the figure."""
-    nothing = {
-        "png": {"Software": None},
-        "pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None},
+    """Write ``<out>.png`` and ``<out>.pdf`` with the recipe but no dates or versions in them, and close the figure."""
+    told = {
+        "png": {"Software": None, "Recipe": running() or None},
+        "pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None, "Subject": running() or None},
     }
     paths = []
-    for kind, metadata in nothing.items():
+    for kind, metadata in told.items():
         paths.append(out.with_name(f"{out.name}.{kind}"))
         with replacing(paths[-1]) as temporary:
             figure.savefig(temporary, format=kind, metadata=metadata)

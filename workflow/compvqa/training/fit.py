@@ -75,7 +75,8 @@ def fit(
     trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
     _write_history(out / "history.csv", trainer.state.log_history)
     with tables.replacing(out / "model.safetensors") as temporary:
-        save_file({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}, temporary)
+        weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+        save_file(weights, temporary, {tables.RECIPE.decode(): tables.running()})
     shutil.rmtree(checkpoints, ignore_errors=True)
     return {"steps": trainer.state.global_step, "accuracy": float(trainer.state.best_metric or 0)}
 
