@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
 TESTBED = $(shell sed -n 's/^testbed: *//p' $(CONFIG) | tail -n 1)
 REPORT = results/$(TESTBED)/report.html
+PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint report clean help
+.PHONY: demo test lint report locks clean help
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
@@ -25,7 +26,7 @@ report: $(VENV)/.installed  ## make the Snakemake report of what has been run
 test: lint  ## lint, then all tests
 	$(BIN)/pytest -n 2 --dist loadgroup
 
-lint: $(VENV)/.installed  ## ruff, snakefmt and snakemake --lint
+lint: $(VENV)/.installed-dev  ## ruff, snakefmt and snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check workflow rules
@@ -35,11 +36,18 @@ lint: $(VENV)/.installed  ## ruff, snakefmt and snakemake --lint
 $(VENV)/.installed: pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	@command -v nvidia-smi >/dev/null 2>&1 \
-	  || $(BIN)/pip install --quiet --disable-pip-version-check torch==$(shell sed -n 's/^torch==//p' requirements.lock)+cpu 2>/dev/null \
+	  || $(PIP_INSTALL) torch==$(shell sed -n 's/^torch==//p' requirements.lock)+cpu 2>/dev/null \
 	  || echo "pip offers no CPU build of torch here: taking the default one"
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(PIP_INSTALL) -r requirements.lock
+	$(PIP_INSTALL) --no-deps -e .
 	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
+	$(PIP_INSTALL) -r requirements-dev.lock -c requirements.lock
+	@touch $@
+
+locks: $(VENV)/.installed  ## write the locks anew; RENEW="NAME …" lets these packages change
+	$(BIN)/python envs/generate.py lock --renew $(RENEW)
 
 clean:  ## remove all results and logs (not the environment)
 	rm -rf results resources/sprites logs benchmarks/jobs .snakemake
