@@ -6,10 +6,11 @@ CONFIG ?= config/config.yaml
 BIN := $(VENV)/bin
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
 TESTBED = $(shell sed -n 's/^testbed: *//p' $(CONFIG) | tail -n 1)
+IMAGES = $(patsubst %.def,%.sif,$(wildcard containers/*.def))
 REPORT = results/$(TESTBED)/report.html
 PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint report locks clean help
+.PHONY: demo test lint report locks envs containers clean help
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
@@ -36,7 +37,7 @@ lint: $(VENV)/.installed-dev  ## ruff, snakefmt and snakemake --lint
 $(VENV)/.installed: pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	@command -v nvidia-smi >/dev/null 2>&1 \
-	  || $(PIP_INSTALL) torch==$(shell sed -n 's/^torch==//p' requirements.lock)+cpu 2>/dev/null \
+	  || $(PIP_INSTALL) torch==$(shell sed -n 's/^torch==\([^ ]*\).*/\1/p' requirements.lock)+cpu 2>/dev/null \
 	  || echo "pip offers no CPU build of torch here: taking the default one"
 	$(PIP_INSTALL) -r requirements.lock
 	$(PIP_INSTALL) --no-deps -e .
@@ -48,6 +49,13 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
 
 locks: $(VENV)/.installed  ## write the locks anew; RENEW="NAME …" lets these packages change
 	$(BIN)/python envs/generate.py lock --renew $(RENEW)
+
+envs: $(VENV)/.installed  ## write conda environments and what images install, from pyproject.toml and the lock
+	$(BIN)/python envs/generate.py
+
+containers: $(IMAGES)  ## build the images with Apptainer
+containers/%.sif: containers/%.def containers/requirements-%.txt containers/*.py
+	apptainer build --force $@ $<
 
 clean:  ## remove all results and logs (not the environment)
 	rm -rf results resources/sprites logs benchmarks/jobs .snakemake
