@@ -10,9 +10,9 @@ IMAGES = $(patsubst %.def,%.sif,$(wildcard containers/*.def))
 REPORT = results/$(TESTBED)/report.html
 PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint report locks envs containers clean help
+.PHONY: demo test lint report locks envs containers containers-test clean help
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1: /p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed  ## set up, run CONFIG (config/config.yaml), and say where the report is
 	$(SNAKEMAKE)
@@ -54,8 +54,11 @@ envs: $(VENV)/.installed  ## write conda environments and what images install, f
 	$(BIN)/python envs/generate.py
 
 containers: $(IMAGES)  ## build the images with Apptainer
-containers/%.sif: containers/%.def containers/requirements-%.txt containers/*.py
+containers/%.sif: containers/%.def containers/requirements-%.txt $(wildcard containers/*.py)
 	apptainer build --force $@ $<
+
+containers-test: $(VENV)/.installed-dev  ## run the images' definitions in a Debian root (root and mmdebstrap; minutes)
+	COMPVQA_CONTAINERS=1 $(BIN)/pytest -n 0 tests/integration/test_containers.py
 
 clean:  ## remove all results and logs (not the environment)
 	rm -rf results resources/sprites logs benchmarks/jobs .snakemake
