@@ -6,11 +6,13 @@ CONFIG ?= config/config.yaml
 BIN := $(VENV)/bin
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
 TESTBED = $(shell sed -n 's/^testbed: *//p' $(CONFIG) | tail -n 1)
+IMAGES = $(patsubst %.def,%.sif,$(wildcard containers/*.def))
 REPORT = results/$(TESTBED)/report.html
+PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint report clean help
+.PHONY: demo test lint report locks envs containers containers-test clean help
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1: /p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed  ## set up, run CONFIG (config/config.yaml), and say where the report is
 	$(SNAKEMAKE)
@@ -25,7 +27,7 @@ report: $(VENV)/.installed  ## make the Snakemake report of what has been run
 test: lint  ## lint, then all tests
 	$(BIN)/pytest -n 2 --dist loadgroup
 
-lint: $(VENV)/.installed  ## ruff, snakefmt and snakemake --lint
+lint: $(VENV)/.installed-dev  ## ruff, snakefmt and snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check workflow rules
@@ -35,11 +37,28 @@ lint: $(VENV)/.installed  ## ruff, snakefmt and snakemake --lint
 $(VENV)/.installed: pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	@command -v nvidia-smi >/dev/null 2>&1 \
-	  || $(BIN)/pip install --quiet --disable-pip-version-check torch==$(shell sed -n 's/^torch==//p' requirements.lock)+cpu 2>/dev/null \
+	  || $(PIP_INSTALL) torch==$(shell sed -n 's/^torch==\([^ ]*\).*/\1/p' requirements.lock)+cpu 2>/dev/null \
 	  || echo "pip offers no CPU build of torch here: taking the default one"
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(PIP_INSTALL) -r requirements.lock
+	$(PIP_INSTALL) --no-deps -e .
 	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
+	$(PIP_INSTALL) -r requirements-dev.lock -c requirements.lock
+	@touch $@
+
+locks: $(VENV)/.installed  ## write the locks anew; RENEW="NAME …" lets these packages change
+	$(BIN)/python envs/generate.py lock --renew $(RENEW)
+
+envs: $(VENV)/.installed  ## write conda environments and what images install, from pyproject.toml and the lock
+	$(BIN)/python envs/generate.py
+
+containers: $(IMAGES)  ## build the images with Apptainer
+containers/%.sif: containers/%.def containers/requirements-%.txt $(wildcard containers/*.py)
+	apptainer build --force $@ $<
+
+containers-test: $(VENV)/.installed-dev  ## run the images' definitions in a Debian root (root and mmdebstrap; minutes)
+	COMPVQA_CONTAINERS=1 $(BIN)/pytest -n 0 tests/integration/test_containers.py
 
 clean:  ## remove all results and logs (not the environment)
 	rm -rf results resources/sprites logs benchmarks/jobs .snakemake

@@ -11,6 +11,8 @@ rule balance:
         "benchmarks/jobs/{arm}balance.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(6000),
         runtime=minutes(30),

@@ -46,7 +46,6 @@ SPRITES = str(CONFIG.world)
 # Chains from overlap to questions by their methods: the main one, whose files lie in T, and those it is judged beside.
 ARMS = {f"{CONFIG.overlap.method}-{CONFIG.presence.method}": ""}
 ARMS |= {name: f"arms/{name}/" for name in CONFIG.judged.arms if name not in ARMS}
-PRESENCE_ENV = "../envs/models.yaml" if CONFIG.presence.method == "learned" else "../envs/data.yaml"
 LEXICON = [f"{T}/lexicon.json"] if CONFIG.lexicon else []
 PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases or CONFIG.released else []
 EASY = "easy/"  # the chain of VBEasyDistractors: the main one, but for its questions
@@ -56,12 +55,32 @@ LOG = " --code {params.code} 2>&1 | tee {log}"
 SEED = f" --seed {{params.seed}}{LOG}"
 STAGE = f" --config {{params.config:q}}{SEED}"
 
-# Jobs run this interpreter and this package, also when the workflow runs in another folder.
+# How jobs get their Python: from conda, from an image, or, with neither, the interpreter that runs this.
+DEPLOYED = {deployment.name for deployment in workflow.deployment_settings.deployment_method}
+INTERPRETER = "" if DEPLOYED & {"CONDA", "APPTAINER"} else f"PATH='{Path(sys.executable).parent}':\"$PATH\" "
+# Jobs run this package, also when the workflow runs in another folder.
 shell.prefix(
     "set -euo pipefail; "
-    f"export PATH='{Path(sys.executable).parent}':\"$PATH\" PROJECT='{PROJECT}' PYTHONPATH='{PROJECT / 'workflow'}' "
+    f"export {INTERPRETER}PROJECT='{PROJECT}' PYTHONPATH='{PROJECT / 'workflow'}' "
     "PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE; "
 )
+# The image of each family of stages. It must see the package: Snakemake itself binds only the folder it runs in.
+CONTAINERS = {
+    "data": CONFIG.containers.cpu,
+    "models": CONFIG.containers.gpu if CONFIG.models.gpus else CONFIG.containers.cpu,
+    "publish": CONFIG.containers.cpu,
+    "graph": CONFIG.containers.neo4j if CONFIG.candidates.backend == "neo4j" else CONFIG.containers.cpu,
+}
+BIND = f" --bind '{PROJECT}'"
+if "APPTAINER" in DEPLOYED:
+    if BIND not in workflow.deployment_settings.apptainer_args:
+        workflow.deployment_settings.apptainer_args += BIND
+    for container in CONTAINERS.values():
+        if "://" not in container and not Path(container).exists():
+            raise WorkflowError(
+                f"There is no image {container}: build it as docs/environments.md says, or name another in the config"
+                " (containers)."
+            )
 
 
 wildcard_constraints:
@@ -73,6 +92,11 @@ def method(stage, arm):
     if not filtered(arm):
         return getattr(CONFIG, stage).method
     return Path(arm).name.split("-")[["overlap", "presence"].index(stage)]
+
+
+def family(stage):
+    """The family of overlap or presence: models, where some chain has it learned."""
+    return "models" if "learned" in {method(stage, arm) for arm in ARMS.values()} else "data"
 
 
 def filtered(arm):

@@ -15,6 +15,8 @@ for row in DOWNLOADS:
             f"benchmarks/jobs/download-{row.name}-{row.file}.tsv"
         conda:
             "../envs/data.yaml"
+        container:
+            CONTAINERS["data"]
         resources:
             runtime=minutes(600),
         params:

@@ -16,6 +16,8 @@ rule scores:
         "benchmarks/jobs/scores.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),
@@ -44,6 +46,8 @@ rule statistics:
         "benchmarks/jobs/statistics.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),
@@ -68,6 +72,8 @@ rule validity:
         "benchmarks/jobs/validity.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),

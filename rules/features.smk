@@ -17,6 +17,8 @@ rule features:
         "benchmarks/jobs/features.tsv"
     conda:
         "../envs/models.yaml"
+    container:
+        CONTAINERS["models"]
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(3000),

@@ -12,7 +12,9 @@ rule overlap:
     benchmark:
         "benchmarks/jobs/{arm}overlap.tsv"
     conda:
-        "../envs/models.yaml" if CONFIG.overlap.method == "learned" else "../envs/data.yaml"
+        f"../envs/{family('overlap')}.yaml"
+    container:
+        CONTAINERS[family("overlap")]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
@@ -41,7 +43,9 @@ rule presence:
     benchmark:
         "benchmarks/jobs/{arm}presence-{scatteritem}.tsv"
     conda:
-        PRESENCE_ENV
+        f"../envs/{family('presence')}.yaml"
+    container:
+        CONTAINERS[family("presence")]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(240),

@@ -12,6 +12,8 @@ rule subgraphs:
         "benchmarks/jobs/subgraphs-{scatteritem}.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
@@ -41,6 +43,8 @@ rule candidates:
         "benchmarks/jobs/{arm}candidates.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["graph"]
     resources:
         mem_mb=memory(6000),
         runtime=minutes(240),
@@ -70,6 +74,8 @@ rule related:
         "benchmarks/jobs/{arm}related-{scatteritem}.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),

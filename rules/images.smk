@@ -24,6 +24,8 @@ rule aside_subgraphs:
         "benchmarks/jobs/aside_subgraphs-{aside}.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
@@ -52,6 +54,8 @@ rule aside_candidates:
         "benchmarks/jobs/aside_candidates-{aside}.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
@@ -84,6 +88,8 @@ rule image_examples:
         "benchmarks/jobs/image_examples.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(4000),
         runtime=minutes(120),
@@ -117,6 +123,8 @@ rule image_start:
         "benchmarks/jobs/image_start.tsv"
     conda:
         "../envs/models.yaml"
+    container:
+        CONTAINERS["models"]
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),
@@ -152,6 +160,8 @@ rule image_filter:
         "benchmarks/jobs/image_filter-{fold}.tsv"
     conda:
         "../envs/models.yaml"
+    container:
+        CONTAINERS["models"]
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),
@@ -182,7 +192,9 @@ rule others:
     benchmark:
         "benchmarks/jobs/{arm}others-{scatteritem}.tsv"
     conda:
-        PRESENCE_ENV
+        f"../envs/{family('presence')}.yaml"
+    container:
+        CONTAINERS[family("presence")]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(240),
@@ -215,6 +227,8 @@ rule image_labels:
         "benchmarks/jobs/image_labels.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),
@@ -243,7 +257,9 @@ rule image_scores:
     benchmark:
         "benchmarks/jobs/image_scores.tsv"
     conda:
-        PRESENCE_ENV
+        f"../envs/{family('presence')}.yaml"
+    container:
+        CONTAINERS[family("presence")]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
@@ -272,6 +288,8 @@ rule thresholds:
         "benchmarks/jobs/thresholds.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(10),

@@ -17,6 +17,8 @@ rule sprites:
         "benchmarks/jobs/sprites.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     threads: 2
     resources:
         mem_mb=memory(2000),
@@ -41,6 +43,8 @@ rule lexicon:
         "benchmarks/jobs/lexicon.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     params:
         source=CONFIG.lexicon.option(),
         code=stage_code("lexicon"),
@@ -61,6 +65,8 @@ rule ingest:
         "benchmarks/jobs/ingest-{source}.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(60),
@@ -88,6 +94,8 @@ rule scenes:
         "benchmarks/jobs/scenes.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(60),

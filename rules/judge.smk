@@ -40,6 +40,8 @@ rule distractors:
         "benchmarks/jobs/distractors.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
@@ -76,6 +78,8 @@ rule filters:
         "benchmarks/jobs/filters.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),

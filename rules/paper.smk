@@ -73,6 +73,8 @@ rule table:
         "benchmarks/jobs/paper-{table}.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),
@@ -105,6 +107,8 @@ rule figure:
         "benchmarks/jobs/paper-{figure}.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),
@@ -137,6 +141,8 @@ rule samples:
         "benchmarks/jobs/paper-questions.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),
@@ -170,6 +176,8 @@ rule index:
         "benchmarks/jobs/paper-index.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),

@@ -12,6 +12,8 @@ rule read_paraphrases:
         "benchmarks/jobs/paraphrases.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(10),

@@ -16,6 +16,8 @@ rule questions:
         "benchmarks/jobs/{arm}questions-{scatteritem}.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(120),
@@ -44,6 +46,8 @@ rule gather_questions:
         "benchmarks/jobs/{arm}gather_questions.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(4000),
         runtime=minutes(60),

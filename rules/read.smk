@@ -22,6 +22,8 @@ rule read_questions:
         "benchmarks/jobs/read_questions.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),

@@ -14,6 +14,8 @@ rule features:
         "benchmarks/jobs/features.tsv"
     conda:
         "../envs/models.yaml"
+    container:
+        CONTAINERS["models"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(240),

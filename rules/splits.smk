@@ -13,6 +13,8 @@ rule split:
         "benchmarks/jobs/split-{split}.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(10),

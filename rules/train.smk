@@ -51,6 +51,8 @@ rule pretrain:
         "benchmarks/jobs/pretrain-{model}.{run_seed}.tsv"
     conda:
         "../envs/models.yaml"
+    container:
+        CONTAINERS["models"]
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),
@@ -86,6 +88,8 @@ rule train:
         "benchmarks/jobs/train-{model}.{split}.{variant}.{run_seed}.tsv"
     conda:
         "../envs/models.yaml"
+    container:
+        CONTAINERS["models"]
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),
@@ -127,6 +131,8 @@ rule predict:
         "benchmarks/jobs/predict-{model}.{split}.{variant}.{run_seed}.tsv"
     conda:
         "../envs/models.yaml"
+    container:
+        CONTAINERS["models"]
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(3000),
@@ -160,6 +166,8 @@ rule baseline:
         "benchmarks/jobs/baseline-{model}.{run_seed}.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(10),

@@ -21,6 +21,8 @@ rule word_labels:
         "benchmarks/jobs/word_labels.tsv"
     conda:
         "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
@@ -48,6 +50,8 @@ rule word_filter:
         "benchmarks/jobs/word_filter-{names}.tsv"
     conda:
         "../envs/models.yaml"
+    container:
+        CONTAINERS["models"]
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(3000),
@@ -98,6 +102,8 @@ rule word_scores:
         "benchmarks/jobs/word_scores.tsv"
     conda:
         "../envs/models.yaml"
+    container:
+        CONTAINERS["models"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),

@@ -146,6 +146,14 @@ class PaperSection(Settings):
     show: tuple[str, ...] = Field((), description="files of config/paper, without .yaml, in the page's order")
 
 
+class ContainersSection(Settings):
+    """The images that jobs run in under ``--sdm apptainer``: files, or addresses such as oras://…"""
+
+    cpu: str = Field("containers/cpu.sif", description="of all rules that ask for no GPU")
+    gpu: str = Field("containers/gpu.sif", description="of features, training and learned filters, if models.gpus is 1")
+    neo4j: str = Field("containers/neo4j.sif", description="of the search for candidates, if its backend is neo4j")
+
+
 class Config(Settings):
     """All of a run's settings."""
 
@@ -185,6 +193,7 @@ class Config(Settings):
     judged: JudgedSection = JudgedSection()
     samples: ExplorerSettings = ExplorerSettings()
     paper: PaperSection = PaperSection()
+    containers: ContainersSection = ContainersSection()
 
     @model_validator(mode="after")
     def _whole(self) -> Config:

@@ -38,7 +38,7 @@ def serving(settings: Neo4jSettings, beside: Path) -> Iterator[None]:
         return
     beside.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".neo4j.", dir=beside.parent, ignore_cleanup_errors=True) as folder:
-        mine = {URI: f"bolt://127.0.0.1:{_free_port()}", USER: "neo4j", PASSWORD: secrets.token_urlsafe(24)}
+        mine = {URI: f"bolt://127.0.0.1:{_free_port()}", USER: "neo4j", PASSWORD: secrets.token_hex(24)}
         before = {name: os.environ.get(name) for name in mine}
         process = _start(settings.command, Path(folder).resolve(), mine)
         try:
