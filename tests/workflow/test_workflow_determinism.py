@@ -26,8 +26,9 @@ def cut_otherwise(project: Project, folder, shards: int, cores: int, target: str
 
 
 def _unfiltered(project: Project) -> str:
-    """The demo's config without the filter of images; the test below is about filters."""
-    config = yaml.safe_load((project.folder / "config/config.yaml").read_text()) | {"presence": {"method": "none"}}
+    """The demo's config on a third of its scenes without the filter of images; the test below is about filters."""
+    changed = {"presence": {"method": "none"}, "sprites": {"train_scenes": 200, "val_scenes": 70}}
+    config = yaml.safe_load((project.folder / "config/config.yaml").read_text()) | changed
     (project.folder / "config/unfiltered.yaml").write_text(yaml.safe_dump(config))
     return "config/unfiltered.yaml"
 
@@ -39,7 +40,7 @@ def test_the_demo_has_equal_hashes_for_shards_cores_and_hash_seeds_and_all_its_a
     made = [f"covr-sprites/{name}" for name in ("graphs", "filters/presence", "questions", "dataset", "splits")]
     other = cut_otherwise(project, tmp_path / "four", 4, 1, "dataset", *made)
     assert other.hashes(*TABLES) == project.hashes(*TABLES)
-    assert assert_answers_hold(other.folder / "results/covr-sprites") > 50_000
+    assert assert_answers_hold(other.folder / "results/covr-sprites") > 10_000
 
 
 @pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
