@@ -156,7 +156,7 @@ def staged(checkpoint):
     """The list of what was fetched of a checkpoint (its name and revision), if a hub has it."""
     name, revision = checkpoint
     on_hub = name != MINILM and not is_weights(name) and not Path(name).is_absolute() and not Path(name).is_dir()
-    return [f"{HUB}/{name.replace('/', '--')}@{revision}.json"] if on_hub else []
+    return [f"{HUB}/{name.replace(os.sep, '--')}@{revision}.json"] if on_hub else []
 
 
 def checkpoints():

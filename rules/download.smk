@@ -7,7 +7,6 @@ for row in DOWNLOADS:
     rule:
         name:
             re.sub(r"\W", "_", f"download_{row.name}_{row.file}")
-        localrule: True
         output:
             files=expand(f"resources/{row.name}/{{file}}", file=row.files()),
             record=f"resources/{row.name}/{row.file}.prov.json",
@@ -15,6 +14,7 @@ for row in DOWNLOADS:
             f"logs/download/{row.name}_{row.file}.log",
         benchmark:
             f"benchmarks/jobs/download-{row.name}-{row.file}.tsv"
+        localrule: True
         conda:
             "../envs/data.yaml"
         resources:
@@ -30,7 +30,6 @@ for row in DOWNLOADS:
 
 
 rule checkpoint:
-    localrule: True
     output:
         files=f"{HUB}/{{checkpoint}}@{{revision}}.json",
         record=f"{HUB}/{{checkpoint}}@{{revision}}.json.prov.json",
@@ -41,6 +40,7 @@ rule checkpoint:
     wildcard_constraints:
         checkpoint="[^/@]+",
         revision="[^/@]+",
+    localrule: True
     conda:
         "../envs/models.yaml"
     resources:

@@ -261,7 +261,6 @@ rule image_scores:
 
 
 rule thresholds:
-    localrule: True
     input:
         annotated=ANNOTATED,
         scores=rules.image_scores.output.scores,
@@ -272,6 +271,7 @@ rule thresholds:
         "logs/thresholds.log",
     benchmark:
         "benchmarks/jobs/thresholds.tsv"
+    localrule: True
     conda:
         "../envs/data.yaml"
     resources:

@@ -34,7 +34,7 @@ rule large:
     output:
         "large.txt",
     resources:
-        mem_mb=memory(500),
+        mem_mb=memory(1000),
         runtime=minutes(5),
     shell:
-        "python -c 'import time; held = b\"x\" * (800 << 20); time.sleep(15)' && touch {output}"
+        "python -c 'import time; held = b\"x\" * (1600 << 20); time.sleep(15)' && touch {output}"

@@ -18,9 +18,9 @@ ELSEWHERE = ["*/*"]  # the same weights for other libraries
 def stage(name: str, revision: str, hub: Path, out: Path) -> dict[str, int]:
     """Have the checkpoint ``name`` in the cache ``hub``, and list its files with their sha256 in ``out`` (JSON).
 
-    What is there already is not fetched again. transformers loads it by its name where ``HF_HUB_CACHE`` is ``hub``, also
-    with ``HF_HUB_OFFLINE``. Gives the number of files and their bytes; a name that the hub does not know, or a hub that
-    does not answer, is an :class:`InputError`.
+    What is there already is not fetched again. transformers loads it by its name where ``HF_HUB_CACHE`` is ``hub``,
+    offline too (``HF_HUB_OFFLINE``). Gives the number of files and their bytes; a name that the hub does not know, or
+    a hub that does not answer, is an :class:`InputError`.
     """
     try:
         for weights in WEIGHTS:
