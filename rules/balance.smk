@@ -19,6 +19,6 @@ rule balance:
     params:
         config=CONFIG.section("balance"),
         seed=CONFIG.seed,
-        code=stage_code("balance"),
+        code=code_of("balance"),
     shell:
         "python -m compvqa balance {output.dataset} --questions {input.questions}" f"{STAGE}"

@@ -13,6 +13,7 @@ from compvqa.config import Definitions, as_json, load_config
 from compvqa.errors import InputError
 from compvqa.evaluation.analyses.distractors import NO_FILTERS
 from compvqa.filters.images import ScoringSettings
+from compvqa.filters.word_settings import MINILM
 from compvqa.provenance.digest import files_digest
 from compvqa.scenes.download import read_sources
 from compvqa.stages import modules_of, stage_code
@@ -46,6 +47,9 @@ SPRITES = str(CONFIG.world)
 # Chains from overlap to questions by their methods: the main one, whose files lie in T, and those it is judged beside.
 ARMS = {f"{CONFIG.overlap.method}-{CONFIG.presence.method}": ""}
 ARMS |= {name: f"arms/{name}/" for name in CONFIG.judged.arms if name not in ARMS}
+# Where checkpoints of the Hugging Face Hub are kept: jobs read them there, and only `fetch` asks the hub.
+HUB = "resources/hub"
+ENCODER_CHECKPOINT = (CONFIG.word_filter.encoder.checkpoint, CONFIG.word_filter.encoder.revision or "main")
 LEXICON = [f"{T}/lexicon.json"] if CONFIG.lexicon else []
 PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases or CONFIG.released else []
 EASY = "easy/"  # the chain of VBEasyDistractors: the main one, but for its questions
@@ -62,7 +66,7 @@ INTERPRETER = "" if DEPLOYED & {"CONDA", "APPTAINER"} else f"PATH='{Path(sys.exe
 shell.prefix(
     "set -euo pipefail; "
     f"export {INTERPRETER}PROJECT='{PROJECT}' PYTHONPATH='{PROJECT / 'workflow'}' "
-    "PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE; "
+    f"PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE HF_HUB_CACHE='{HUB}' HF_HUB_OFFLINE=1; "
 )
 # The image of each family of stages. It must see the package: Snakemake itself binds only the folder it runs in.
 CONTAINERS = {
@@ -85,6 +89,11 @@ if "APPTAINER" in DEPLOYED:
 
 wildcard_constraints:
     arm="((arms/[a-z0-9_]+-[a-z0-9_]+|easy)/)?",
+
+
+def code_of(stage, **plugins):
+    """The code of a stage, worked out only for the jobs that a process plans: one that runs a job plans that one."""
+    return lambda wildcards: stage_code(stage, **plugins)
 
 
 def method(stage, arm):
@@ -155,9 +164,38 @@ def start_of(model):
 
 
 def checkpoint_of(model):
-    """The file of released weights that a model's training starts from, if it is one and no name of a hub's."""
-    path = MODELS.load(model).get("settings", {}).get("checkpoint", "")
-    return [path] if Path(path).suffix in (".bin", ".safetensors") else []
+    """The files that say which released weights and words a model starts from: the weights themselves, where they are a
+    file, and the lists of what was fetched from a hub."""
+    settings = MODELS.load(model).get("settings", {})
+    named = [settings[key] for key in ("checkpoint", "words") if settings.get(key)]
+    return [path for name in named for path in ([name] if is_weights(name) else staged((name, "main")))]
+
+
+def is_weights(checkpoint):
+    """Whether a checkpoint is a file, not a folder or a name of a hub's."""
+    return Path(checkpoint).suffix in (".bin", ".safetensors")
+
+
+def staged(checkpoint):
+    """The list of what was fetched of a checkpoint (its name and revision), if a hub has it."""
+    name, revision = checkpoint
+    on_hub = name != MINILM and not is_weights(name) and not Path(name).is_absolute() and not Path(name).is_dir()
+    return [f"{HUB}/{name.replace(os.sep, '--')}@{revision}.json"] if on_hub else []
+
+
+def checkpoints():
+    """For each checkpoint that the config names, the files that :func:`checkpoint_of` gives."""
+    models = [*CONFIG.models.trained, *[CONFIG.presence.model for arm in ARMS.values() if presence_models(arm)]]
+    words = any(method("overlap", arm) == "learned" for arm in ARMS.values()) and not CONFIG.released
+    return [checkpoint_of(model) for model in dict.fromkeys(models)] + [staged(ENCODER_CHECKPOINT)] * words
+
+
+def given_files():
+    """The files outside the workflow that the config names, and the released weights of its models."""
+    sources = [path for source in CONFIG.sources for path in source.files.values()]
+    questions = CONFIG.released.parts.values() if CONFIG.released else []
+    lexicon = CONFIG.lexicon.files() if CONFIG.lexicon else []
+    return [*map(str, [*sources, *questions, *lexicon, *CONFIG.features.released.files])]
 
 
 def variants(split):
@@ -206,7 +244,7 @@ def presence_inputs(arm=""):
     ]
     features = rules.features.output
     own = [features.saw] if features.get("saw") else []  # released features come from somebody else's encoder
-    return [*files, features.regions, features.features, *own]
+    return [*files, features.regions, features.features, *own, *checkpoint_of(CONFIG.presence.model)]
 
 
 def presence_options(arm=""):
@@ -262,8 +300,8 @@ def titles(name):
 
 
 def memory(megabytes):
-    """Memory that grows with each attempt."""
-    return lambda wildcards, attempt: megabytes * attempt
+    """Memory that grows with each attempt, and what Snakemake itself takes in a job of a cluster."""
+    return lambda wildcards, attempt: megabytes * attempt + 500
 
 
 def minutes(number):

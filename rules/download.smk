@@ -1,4 +1,5 @@
-# Takes the list of downloads; gives raw files.
+# Takes the list of downloads and the names of checkpoints; gives raw files and checkpoints. Both need the network, which
+# the nodes of a cluster may not have: they run where Snakemake does.
 DOWNLOADS = read_sources(PROJECT / "config/sources.tsv")
 DOWNLOADED = {f"resources/{row.name}/{file}" for row in DOWNLOADS for file in row.files()}
 for row in DOWNLOADS:
@@ -13,6 +14,7 @@ for row in DOWNLOADS:
             f"logs/download/{row.name}_{row.file}.log",
         benchmark:
             f"benchmarks/jobs/download-{row.name}-{row.file}.tsv"
+        localrule: True
         conda:
             "../envs/data.yaml"
         container:
@@ -22,8 +24,40 @@ for row in DOWNLOADS:
         params:
             row=[row.name, row.file],
             sha256=row.sha256,
-            code=stage_code("download"),
+            code=code_of("download"),
         shell:
             "python -m compvqa download {params.row} --folder $(dirname {output.record}) --sources $PROJECT/config/sources.tsv"
             " --lock $PROJECT/config/sources.lock.tsv"
             f"{LOG}"
+
+
+rule checkpoint:
+    output:
+        files=f"{HUB}/{{checkpoint}}@{{revision}}.json",
+        record=f"{HUB}/{{checkpoint}}@{{revision}}.json.prov.json",
+    log:
+        "logs/checkpoint/{checkpoint}@{revision}.log",
+    benchmark:
+        "benchmarks/jobs/checkpoint-{checkpoint}@{revision}.tsv"
+    wildcard_constraints:
+        checkpoint="[^/@]+",
+        revision="[^/@]+",
+    localrule: True
+    conda:
+        "../envs/models.yaml"
+    container:
+        CONTAINERS["models"]
+    resources:
+        runtime=minutes(600),
+    params:
+        name=lambda wildcards: wildcards.checkpoint.replace("--", "/"),
+        code=code_of("checkpoint"),
+    shell:
+        f"HF_HUB_OFFLINE=0 python -m compvqa checkpoint {{params.name:q}} --revision {{wildcards.revision}} --hub {HUB}"
+        f" --out {{output.files}}{LOG}"
+
+
+rule fetch:
+    input:
+        [path for path in given_files() if path in DOWNLOADED],
+        [path for named in checkpoints() for path in named],

@@ -24,7 +24,7 @@ rule scores:
     params:
         config=CONFIG.section("scores"),
         seed=CONFIG.seed,
-        code=stage_code("scores"),
+        code=code_of("scores"),
         predictions=lambda wildcards, input: repeated("--predictions", input.predictions),
         splits=lambda wildcards, input: repeated("--splits", input.splits),
         paraphrases=repeated("--paraphrases", PARAPHRASES),
@@ -52,7 +52,7 @@ rule statistics:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        code=stage_code("statistics"),
+        code=code_of("statistics"),
     shell:
         "python -m compvqa statistics {output.statistics} --dataset {input.dataset}" f"{LOG}"
 
@@ -80,7 +80,7 @@ rule validity:
     params:
         config=CONFIG.section("validity"),
         seed=CONFIG.seed,
-        code=stage_code("validity"),
+        code=code_of("validity"),
     shell:
         f"python -m compvqa validity {{output.validity}} --dataset {{input.dataset}} --scenes {T}/scenes"
         f" --truth {{input.truth}} --lexicon {{input.lexicon}}{STAGE}"

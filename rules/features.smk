@@ -27,7 +27,7 @@ rule features:
     params:
         config=CONFIG.section("features"),
         seed=CONFIG.seed,
-        code=stage_code("features"),
+        code=code_of("features"),
     shell:
         f"python -m compvqa features {T}/features --scenes {T}/scenes --truth {{input.truth}}/complete"
         f" --aside {{input.aside}} --images {{input.images}}{STAGE}"

@@ -20,7 +20,7 @@ rule subgraphs:
     params:
         config=CONFIG.section("subgraphs"),
         seed=CONFIG.seed,
-        code=stage_code("subgraphs"),
+        code=code_of("subgraphs"),
     shell:
         f"python -m compvqa subgraphs --scenes {T}/scenes --shard {{wildcards.scatteritem}}"
         f" --subgraphs {{output.subgraphs}} --occurrences {{output.occurrences}}{STAGE}"
@@ -51,7 +51,7 @@ rule candidates:
     params:
         config=CONFIG.section("candidates"),
         seed=CONFIG.seed,
-        code=stage_code("candidates", backend=CONFIG.candidates.backend),
+        code=code_of("candidates", backend=CONFIG.candidates.backend),
         shards=CONFIG.shards,
     shell:
         f"python -m compvqa candidates --scenes {T}/scenes --graphs {T}/graphs --overlap {{input.overlap}}"
@@ -82,7 +82,7 @@ rule related:
     params:
         config=CONFIG.section("related"),
         seed=CONFIG.seed,
-        code=stage_code("related"),
+        code=code_of("related"),
         thresholds=lambda wildcards: repeated("--thresholds", thresholds_of(wildcards.arm)),
     shell:
         "python -m compvqa related --seeds {input.seeds} --candidates {input.candidates}"

@@ -32,7 +32,7 @@ rule aside_subgraphs:
     params:
         config=CONFIG.section("subgraphs"),
         seed=CONFIG.seed,
-        code=stage_code("subgraphs"),
+        code=code_of("subgraphs"),
     shell:
         f"python -m compvqa subgraphs --scenes {ASIDE}/{{wildcards.aside}}/annotated --shard 1-of-1"
         f" --subgraphs {{output.subgraphs}} --occurrences {{output.occurrences}}{STAGE}"
@@ -62,7 +62,7 @@ rule aside_candidates:
     params:
         config=as_json({**CONFIG.candidates.model_dump(mode="json"), "backend": "duckdb"}),
         seed=CONFIG.seed,
-        code=stage_code("candidates", backend="duckdb"),
+        code=code_of("candidates", backend="duckdb"),
     shell:
         f"python -m compvqa candidates --scenes {ASIDE}/{{wildcards.aside}}/annotated"
         f" --graphs {T}/aside/{{wildcards.aside}} --overlap {{input.overlap}} --shards 1"
@@ -96,7 +96,7 @@ rule image_examples:
     params:
         config=as_json(CONFIG.presence.examples.model_dump(mode="json")),
         seed=CONFIG.seed,
-        code=stage_code("image_examples"),
+        code=code_of("image_examples"),
     shell:
         f"python -m compvqa image-examples {IMAGES} --graphs {T}/graphs --scenes {T}/scenes"
         f" --overlap {{input.overlap}}{STAGE}"
@@ -134,7 +134,7 @@ rule image_start:
         config=model_settings(CONFIG.presence.model, "pretraining"),
         encoder=repeated("--encoder", [ENCODER] if ENCODER else []),
         seed=CONFIG.seed,
-        code=stage_code("pretrain", model=module_of(CONFIG.presence.model)),
+        code=code_of("pretrain", model=module_of(CONFIG.presence.model)),
     shell:
         f"python -m compvqa pretrain {IMAGES}/start --graphs {T}/aside/encoder"
         f" --scenes {ASIDE}/encoder/annotated --features {T}/features {{params.encoder}}{STAGE}"
@@ -148,6 +148,7 @@ rule image_filter:
         regions=rules.features.output.regions,
         features=rules.features.output.features,
         start=START,
+        checkpoint=checkpoint_of(CONFIG.presence.model),
     output:
         weights=f"{IMAGES}/{{fold}}/model.safetensors",
         model=f"{IMAGES}/{{fold}}/model.json",
@@ -171,7 +172,7 @@ rule image_filter:
         config=model_settings(CONFIG.presence.model, "presence"),
         start=f"--start {IMAGES}/start" if START else "",
         seed=CONFIG.seed,
-        code=stage_code("image_filter", model=module_of(CONFIG.presence.model)),
+        code=code_of("image_filter", model=module_of(CONFIG.presence.model)),
     shell:
         f"python -m compvqa image-filter {IMAGES}/{{wildcards.fold}} --examples {IMAGES}"
         f" --fold {{wildcards.fold}} --scenes {T}/scenes --features {T}/features {{params.start}}{STAGE}"
@@ -235,7 +236,7 @@ rule image_labels:
     params:
         config=as_json(CONFIG.presence.labels.model_dump(mode="json")),
         seed=CONFIG.seed,
-        code=stage_code("image_labels"),
+        code=code_of("image_labels"),
     shell:
         f"python -m compvqa image-labels {{output.labels}} --graphs {T}/aside/calibration"
         f" --complete {ASIDE}/calibration/complete --lexicon {{input.lexicon}}{STAGE}"
@@ -286,6 +287,7 @@ rule thresholds:
         "logs/thresholds.log",
     benchmark:
         "benchmarks/jobs/thresholds.tsv"
+    localrule: True
     conda:
         "../envs/data.yaml"
     container:
@@ -295,7 +297,7 @@ rule thresholds:
         runtime=minutes(10),
     params:
         config=as_json(CONFIG.presence.calibration.model_dump(mode="json")),
-        code=stage_code("thresholds"),
+        code=code_of("thresholds"),
     shell:
         "python -m compvqa thresholds {output.thresholds} --annotated {input.annotated} --presence {input.scores}"
         f" --config {{params.config:q}}{LOG}"

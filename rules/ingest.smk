@@ -26,7 +26,7 @@ rule sprites:
     params:
         config=CONFIG.section("sprites"),
         seed=CONFIG.seed,
-        code=stage_code("sprites"),
+        code=code_of("sprites"),
     shell:
         f"python -m compvqa sprites {SPRITES}{STAGE}"
 
@@ -47,7 +47,7 @@ rule lexicon:
         CONTAINERS["data"]
     params:
         source=CONFIG.lexicon.option(),
-        code=stage_code("lexicon"),
+        code=code_of("lexicon"),
     shell:
         "python -m compvqa lexicon {output.lexicon} {params.source}" f"{LOG}"
 
@@ -101,6 +101,6 @@ rule scenes:
         runtime=minutes(60),
     params:
         sources=repeated("--source", [f"{T}/sources/{source.name}" for source in CONFIG.sources]),
-        code=stage_code("scenes"),
+        code=code_of("scenes"),
     shell:
         f"python -m compvqa scenes {T}/scenes {{params.sources}}{LOG}"

@@ -15,7 +15,7 @@ use rule validity as generated_validity with:
     params:
         config=as_json({"sample": CONFIG.judged.per_template}),
         seed=CONFIG.seed,
-        code=stage_code("validity"),
+        code=code_of("validity"),
 
 
 rule distractors:
@@ -58,7 +58,7 @@ rule distractors:
         presence=repeated("--presence", [f"{T}/{arm}filters/presence" for arm in ARMS.values()]),
         thresholds=repeated("--thresholds", thresholds_of("")),
         seed=CONFIG.seed,
-        code=stage_code("distractors"),
+        code=code_of("distractors"),
     shell:
         f"python -m compvqa distractors {{output.distractors}} --seeds $(dirname {{input.seeds[0]}})"
         f" {{params.candidates}} {{params.presence}} {{params.thresholds}} --scenes {T}/scenes"
@@ -87,6 +87,6 @@ rule filters:
         config=as_json({"arms": list(ARMS), **CONFIG.judged.intervals.model_dump(mode="json")}),
         questions=lambda wildcards, input: repeated("--questions", input.questions),
         seed=CONFIG.seed,
-        code=stage_code("filters"),
+        code=code_of("filters"),
     shell:
         "python -m compvqa filters {output.filters} {params.questions} --distractors {input.distractors}" f"{STAGE}"

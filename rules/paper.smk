@@ -151,7 +151,7 @@ rule samples:
         images=repeated("--images", [f"{space}={folder}" for space, folder in CONFIG.images.items()]),
         seed=CONFIG.seed,
         look=LOOK,
-        code=stage_code("samples"),
+        code=code_of("samples"),
     shell:
         f"python -m compvqa samples {{output.page}} --dataset {{input.dataset}} --scenes {T}/scenes"
         f" {{params.images}}{STAGE}"
@@ -186,7 +186,7 @@ rule index:
         title=CONFIG.paper.title,
         definitions=PAPER.digest(*CONFIG.paper.show),
         look=LOOK,
-        code=stage_code("index"),
+        code=code_of("index"),
     shell:
         f"python -m compvqa index {{output.page}} --folder {T}/paper --definitions $PROJECT/config/paper"
         " {params.show} --title {params.title:q} --page {input.page}"

@@ -18,6 +18,6 @@ rule read_paraphrases:
         mem_mb=memory(2000),
         runtime=minutes(10),
     params:
-        code=stage_code("read_paraphrases"),
+        code=code_of("read_paraphrases"),
     shell:
         "python -m compvqa read-paraphrases {output.paraphrases} --file {input.file} --dataset {input.dataset}" f"{LOG}"

@@ -7,8 +7,8 @@ rule questions:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
     output:
-        questions=f"{T}/{{arm}}questions/shards/{{scatteritem}}.parquet",
-        dropped=f"{T}/{{arm}}questions/dropped/{{scatteritem}}.parquet",
+        questions=temp(f"{T}/{{arm}}questions/shards/{{scatteritem}}.parquet"),  # all of it is in the gathered table
+        dropped=temp(f"{T}/{{arm}}questions/dropped/{{scatteritem}}.parquet"),
         record=f"{T}/{{arm}}questions/shards/{{scatteritem}}.parquet.prov.json",
     log:
         "logs/{arm}questions/{scatteritem}.log",
@@ -24,7 +24,7 @@ rule questions:
     params:
         config=lambda wildcards: question_settings(wildcards.arm),
         seed=CONFIG.seed,
-        code=stage_code("questions", kinds=TEMPLATE_KINDS),
+        code=code_of("questions", kinds=TEMPLATE_KINDS),
         templates=TEMPLATES.digest(),
     shell:
         "python -m compvqa questions --seeds {input.seeds} --related {input.related} --others {input.others}"
@@ -52,7 +52,7 @@ rule gather_questions:
         mem_mb=memory(4000),
         runtime=minutes(60),
     params:
-        code=stage_code("gather_questions"),
+        code=code_of("gather_questions"),
     shell:
         f"python -m compvqa gather-questions --shards {T}/{{wildcards.arm}}questions"
         f" --questions {{output.questions}} --dropped {{output.dropped}}{LOG}"

@@ -30,6 +30,6 @@ rule read_questions:
     params:
         config=CONFIG.section("released"),
         seed=CONFIG.seed,
-        code=stage_code("read_questions"),
+        code=code_of("read_questions"),
     shell:
         f"python -m compvqa read-questions {T}/dataset --scenes {T}/scenes --testbed {CONFIG.testbed}" f"{STAGE}"

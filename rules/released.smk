@@ -21,7 +21,7 @@ rule features:
         runtime=minutes(240),
     params:
         config=CONFIG.features.released.model_dump_json(),
-        code=stage_code("read_features", readers=CONFIG.features.released.readers),
+        code=code_of("read_features", readers=CONFIG.features.released.readers),
     shell:
         f"python -m compvqa read-features {T}/features --scenes {T}/scenes --config {{params.config:q}}{LOG}"
 

@@ -28,7 +28,7 @@ rule word_labels:
         runtime=minutes(30),
     params:
         config=CONFIG.section("word_labels"),
-        code=stage_code("word_labels"),
+        code=code_of("word_labels"),
     shell:
         f"python -m compvqa word-labels {{output.labels}} --scenes {T}/scenes --lexicon {{input.lexicon}}"
         f" --config {{params.config:q}}{LOG}"
@@ -38,6 +38,7 @@ rule word_filter:
     input:
         labels=rules.word_labels.output.labels,
         lexicon=rules.lexicon.output.lexicon,
+        checkpoint=staged(ENCODER_CHECKPOINT),
     output:
         weights=f"{T}/words/{{names}}/model.safetensors",
         model=f"{T}/words/{{names}}/model.json",
@@ -61,7 +62,7 @@ rule word_filter:
         config=CONFIG.section("word_filter"),
         hold_out="pairs",
         seed=CONFIG.seed,
-        code=stage_code("word_filter"),
+        code=code_of("word_filter"),
     shell:
         "python -m compvqa word-filter $(dirname {output.weights}) --labels {input.labels} --lexicon {input.lexicon}"
         f" --kind {{wildcards.names}} --hold-out {{params.hold_out}}{STAGE}"
@@ -82,7 +83,7 @@ use rule word_filter as word_filter_unseen with:
         config=CONFIG.section("word_filter"),
         hold_out="words",
         seed=CONFIG.seed,
-        code=stage_code("word_filter"),
+        code=code_of("word_filter"),
 
 
 WORD_FILTERS = expand([rules.word_filter.output.weights, rules.word_filter.output.model], names=WORD_KINDS)
@@ -113,6 +114,6 @@ rule word_scores:
             "--judged", [f"pairs={path}" for path in input.pairs] + [f"words={path}" for path in input.words]
         ),
         seed=CONFIG.seed,
-        code=stage_code("word_scores"),
+        code=code_of("word_scores"),
     shell:
         "python -m compvqa word-scores {output.scores} {params.judged} --lexicon {input.lexicon}" f"{STAGE}"

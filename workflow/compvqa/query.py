@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,12 +18,13 @@ from compvqa.tables import Schema
 
 @contextmanager
 def connect(scratch: Path | str, memory: str = "2GB", threads: int = 1) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB in memory that spills into a folder of its own inside ``scratch``, which goes at the end.
+    """A DuckDB in memory that spills into a folder of its own, which goes at the end.
 
-    ``memory`` bounds what it holds before it spills; what it spills is bounded by 64 GB.
+    The folder is in TMPDIR where the environment names one, else inside ``scratch``. ``memory`` bounds what it holds
+    before it spills; what it spills is bounded by 64 GB.
     """
     Path(scratch).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".duckdb.", dir=scratch) as folder:
+    with tempfile.TemporaryDirectory(prefix=".duckdb.", dir=os.environ.get("TMPDIR") or scratch) as folder:
         settings = {
             "memory_limit": memory,
             "threads": threads,
@@ -35,6 +38,16 @@ def connect(scratch: Path | str, memory: str = "2GB", threads: int = 1) -> Itera
             yield connection
         finally:
             connection.close()
+
+
+def spilled(beside: Path) -> Path:
+    """A folder for what does not fit into memory while ``beside`` is made, always the same, so that the next run can
+    clear what a killed one left: in TMPDIR where the environment names one, else beside ``beside``."""
+    where = os.environ.get("TMPDIR")
+    if not where:
+        return beside.with_name(f".{beside.name}.store")
+    own = hashlib.blake2b(str(beside.absolute()).encode(), digest_size=8).hexdigest()
+    return Path(where) / f".compvqa.{own}.store"
 
 
 def write(connection: duckdb.DuckDBPyConnection, query: str, path: Path | str, schema: Schema, parameters=()) -> int:

@@ -8,6 +8,7 @@ from compvqa.provenance.digest import code_digest, exists
 # A name in braces is a plugin that the run's config chooses.
 MODULES: dict[str, tuple[str, ...]] = {
     "download": ("compvqa.scenes.download",),
+    "checkpoint": ("compvqa.models.hub",),
     "sprites": ("compvqa.scenes.sprites",),
     "simulate": ("compvqa.scenes.simulate",),
     "lexicon": ("compvqa.filters.lexicon", "compvqa.filters.ontology"),

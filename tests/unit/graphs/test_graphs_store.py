@@ -5,19 +5,54 @@ import sys
 
 import pytest
 
+from compvqa import query
 from compvqa.errors import InputError
 from compvqa.graphs.store import StoreSettings, bound_disk, connect, number
 
 LARGE = "create table large as select hash(range) as a, hash(range + 1) as b from range({rows})"  # 16 bytes a row
 
 
+@pytest.fixture(autouse=True)
+def by_hand(monkeypatch):
+    """No TMPDIR, as on most machines where a stage is run by hand."""
+    monkeypatch.delenv("TMPDIR", raising=False)
+
+
+def bytes_in(folder) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
 def test_tables_lie_beside_the_output_until_the_end(tmp_path):
     out = tmp_path / "it's" / "out.parquet"
     with connect(out, StoreSettings(memory_limit="100MB")) as connection:
         connection.execute(LARGE.format(rows=2_000_000))
-        assert sum(path.stat().st_size for path in out.parent.rglob("*") if path.is_file()) > 16_000_000
+        assert bytes_in(out.parent) > 16_000_000
         assert number(connection, "select count(*) from large") == 2_000_000
     assert list(out.parent.iterdir()) == []
+
+
+def test_tables_lie_in_the_jobs_tmpdir_until_the_end(tmp_path, monkeypatch):
+    scratch, out = tmp_path / "scratch", tmp_path / "results" / "1-of-2.parquet"
+    scratch.mkdir()
+    out.parent.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    with (
+        connect(out, StoreSettings(memory_limit="100MB")) as connection,
+        connect(tmp_path / "other" / out.name, StoreSettings(memory_limit="100MB")),  # a file of the same name
+    ):
+        connection.execute(LARGE.format(rows=2_000_000))
+        assert bytes_in(scratch) > 16_000_000 and bytes_in(out.parent) == 0
+    assert list(scratch.iterdir()) == []
+
+
+def test_what_a_query_spills_goes_to_the_jobs_tmpdir(tmp_path, monkeypatch):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    with query.connect(tmp_path / "results", memory="60MB") as connection:
+        connection.execute(LARGE.format(rows=6_000_000))
+        assert bytes_in(scratch) > 16_000_000 and bytes_in(tmp_path / "results") == 0
+    assert list(scratch.iterdir()) == []
 
 
 def test_nothing_stays_of_a_run_that_was_killed(tmp_path):

@@ -47,6 +47,20 @@ def download(
     frame.run(lambda: work(rows[0], folder, lock), [], outputs, folder / f"{file}.prov.json")
 
 
+def checkpoint(
+    name: Annotated[str, typer.Argument(help="The checkpoint's name on the Hugging Face Hub.")],
+    out: Annotated[Path, typer.Option(help="The list of its files to write (JSON).")],
+    hub: Annotated[Path, typer.Option(help="Folder to keep it in, as HF_HUB_CACHE names it.")],
+    revision: Annotated[str, typer.Option(help="Branch, tag or commit.")] = "main",
+    code: Code = None,
+) -> None:
+    """Fetch a checkpoint of the Hugging Face Hub, for jobs that then ask no network."""
+    from compvqa.models.hub import stage
+
+    frame = Frame("checkpoint", None, 0, code)
+    frame.run(lambda: stage(name, revision, hub, out), [], [out])
+
+
 def sprites(
     out: Annotated[Path, typer.Argument(help="Folder to make the world in.")],
     config: Config = None,
@@ -349,7 +363,7 @@ def schema() -> None:
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
-    stages = (download, sprites, simulate, lexicon, ingest, scenes, subgraphs, overlap, candidates, related)
+    stages = (download, checkpoint, sprites, simulate, lexicon, ingest, scenes, subgraphs, overlap, candidates, related)
     stages = (*stages, questions, gather_questions, balance, read_questions, read_paraphrases, split, schema)
     for stage in stages:
         app.command(stage.__name__.replace("_", "-"), rich_help_panel=None)(stage)

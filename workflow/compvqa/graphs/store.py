@@ -17,7 +17,7 @@ from pydantic import Field
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.query import rebatch
+from compvqa.query import rebatch, spilled
 from compvqa.settings import Settings
 
 _TEXT_KEY = "create macro text_key(text) as ('0x' || left(md5(text), 15))::bigint"  # compvqa.seeds.text_key
@@ -27,14 +27,14 @@ class StoreSettings(Settings):
     """What the graph store may use; none of it changes a result."""
 
     memory_limit: str = Field("1500MB", description="Memory that DuckDB may use before it goes to disk")
-    max_disk: str = Field("20GB", description="Disk that DuckDB may use beside the output")
+    max_disk: str = Field("20GB", description="Disk that DuckDB may use in TMPDIR, or beside the output")
     threads: int = Field(1, ge=1, description="Threads of DuckDB")
 
 
 @contextmanager
 def connect(beside: Path, settings: StoreSettings) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty database in a folder beside ``beside``, removed at the end, as is what steps in between can't hold in
-    memory; :func:`bound_disk` keeps both to ``settings.max_disk``."""
+    """An empty database in a folder of its own (:func:`compvqa.query.spilled`), removed at the end, as is what steps in
+    between can't hold in memory; :func:`bound_disk` keeps both to ``settings.max_disk``."""
     with _scratch(beside) as scratch:
         connection = duckdb.connect(":memory:")
         try:
@@ -63,8 +63,8 @@ def connect(beside: Path, settings: StoreSettings) -> Iterator[duckdb.DuckDBPyCo
 
 @contextmanager
 def _scratch(beside: Path) -> Iterator[Path]:
-    """A folder beside ``beside``, always the same: the next run clears what a killed one left."""
-    folder = beside.with_name(f".{beside.name}.store")
+    """The folder of :func:`compvqa.query.spilled`, empty, and gone at the end."""
+    folder = spilled(beside)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
