@@ -45,11 +45,14 @@ def sha256(path: Path) -> str:
 
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
-    """The files among ``paths``, folders replaced by the files in them, sorted; records are left out."""
+    """The files among ``paths``, folders replaced by the files in them but for records, sorted."""
     found: set[Path] = set()
     for path in paths:
-        found.update(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else found.add(path)
-    return sorted(p for p in found if not p.name.endswith(".prov.json"))
+        if path.is_dir():
+            found.update(p for p in path.rglob("*") if p.is_file() and not p.name.endswith(".prov.json"))
+        else:
+            found.add(path)
+    return sorted(found)
 
 
 def versions() -> dict[str, str]:
