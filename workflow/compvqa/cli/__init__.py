@@ -26,9 +26,19 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; what the user can mend is told in one sentence."""
-    from compvqa.cli import data, graphs, images, judging, models, paper, scoring, words  # each adds its commands
+    from compvqa.cli import (
+        data,
+        graphs,
+        images,
+        judging,
+        models,
+        paper,
+        publish,
+        scoring,
+        words,
+    )  # each adds its commands
 
-    for part in (data, words, images, models, scoring, judging, paper, graphs):
+    for part in (data, words, images, models, scoring, judging, paper, publish, graphs):
         part.add_to(app)
     try:
         app()

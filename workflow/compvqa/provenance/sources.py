@@ -50,11 +50,13 @@ def licence(text: str) -> Licence:
 
 
 def common(licences: Iterable[Licence]) -> Licence:
-    """The one licence that all are; ``other`` where they differ, ``unknown`` where one is not known."""
+    """The one licence that all are; that of the tag ``other`` where they differ, ``unknown`` where one is not known."""
     found = set(licences)
     if len(found) == 1 and (only := found.pop()).tag:
         return only
-    return Licence(UNKNOWN, UNKNOWN) if not found or Licence(UNKNOWN) in found else Licence("other", "other")
+    return (
+        Licence(UNKNOWN, UNKNOWN) if not found or Licence(UNKNOWN) in found else Licence("several, by source", "other")
+    )
 
 
 def origins(downloads: Iterable[Download]) -> dict[str, Download]:
@@ -70,8 +72,8 @@ def sources_of(
 ) -> list[Source]:
     """The sources whose raw ``files`` are given by name.
 
-    ``downloads`` says which are downloads; those in the folder ``world`` are drawn by the workflow. ``stated``: licences
-    by the sources' names, which go before those of ``downloads``.
+    ``downloads`` says which are downloads; those in the folder ``world`` are drawn by the workflow. ``stated``: by the
+    sources' names, licences that go before those of ``downloads``.
     """
     known = origins(downloads)
     return [_source(name, paths, known, world, (stated or {}).get(name)) for name, paths in files.items()]

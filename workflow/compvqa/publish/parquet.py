@@ -84,7 +84,7 @@ def _image(scene: str, image_of: Mapping[str, str]) -> str:
 
 
 def publish_split(published: Path, split: Path, parts: Mapping[str, Path]) -> dict[str, int]:
-    """Write the rows of each part of a split, whose files are given by the part's name, from the table of all questions.
+    """Write the rows of each part of a split from the table of all questions; files are given by the part's name.
 
     The parts must be those of the split; one without questions gets a file without rows.
     """

@@ -28,7 +28,8 @@ class PublishSettings(Settings):
         description="of the questions, as the hub spells it (cc-by-4.0); empty: that of the sources, if they have one",
     )
     licences: dict[str, str] = Field(
-        default_factory=dict, description="of sources that are not downloads of config/sources.tsv, by the source's name"
+        default_factory=dict,
+        description="of sources that are not downloads of config/sources.tsv, by the source's name",
     )
     creators: tuple[str, ...] = Field((), description="people who made it")
     organization: str = Field("", description="where they work, which publishes it")
