@@ -14,6 +14,7 @@ if CONFIG.released:
     RAW = [f"released={path}" for path in CONFIG.released.parts.values()]
 else:
     RAW = [f"{source.name}={path}" for source in CONFIG.sources for path in source.files.values()]
+CRATE = as_json({"publish": CONFIG.model_dump(mode="json")["publish"], "run": CONFIG.model_dump(mode="json")})
 
 
 rule publish:
@@ -91,7 +92,7 @@ rule publish_card:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=CONFIG.section("publish"),
+        config=lambda wildcards: CONFIG.section("publish"),  # its BibTeX has braces, which are no wildcards
         splits=repeated("--definition", [f"$PROJECT/config/splits/{name}.yaml" for name in SPLIT_PARTS]),
         definitions=SPLITS.digest(*SPLIT_PARTS),
         raw=repeated("--raw", RAW),
@@ -126,7 +127,7 @@ rule crate:
         mem_mb=memory(4000),
         runtime=minutes(30),
     params:
-        config=as_json({"publish": CONFIG.model_dump(mode="json")["publish"], "run": CONFIG.model_dump(mode="json")}),
+        config=lambda wildcards: CRATE,
         targets=lambda wildcards, input: repeated("--target", input),
         code=stage_code("crate"),
     shell:

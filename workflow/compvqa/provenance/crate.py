@@ -69,8 +69,15 @@ def write_crate(
     crate.metadata.extra_terms = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
     files = CrateFiles(crate, lineage, code)
     Builder(crate, files, lineage, settings, downloads).build()
-    write_json(results / METADATA, crate.metadata.generate())
+    described = crate.metadata.generate()
+    described["@graph"] = [{key: _single(value) for key, value in entity.items()} for entity in described["@graph"]]
+    write_json(results / METADATA, described)
     return {"runs": len(lineage.runs), "files": len(files.made), "raw files": len(lineage.raw())}
+
+
+def _single(value: object) -> object:
+    """The only item of a list, as the specification wishes it written."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def copy_code(project: Path, folder: Path) -> list[Path]:
