@@ -51,12 +51,11 @@ def licence(text: str) -> Licence:
 
 def common(licences: Iterable[Licence]) -> Licence:
     """The one licence that all are; that of the tag ``other`` where they differ, ``unknown`` where one is not known."""
-    found = set(licences)
-    if len(found) == 1 and (only := found.pop()).tag:
-        return only
-    return (
-        Licence(UNKNOWN, UNKNOWN) if not found or Licence(UNKNOWN) in found else Licence("several, by source", "other")
-    )
+    found = list(licences)
+    if found and len({one.tag or one.text for one in found}) == 1 and found[0].tag:
+        return found[0]
+    unknown = not found or any(one.text == UNKNOWN for one in found)
+    return Licence(UNKNOWN, UNKNOWN) if unknown else Licence("several, by source", "other")
 
 
 def origins(downloads: Iterable[Download]) -> dict[str, Download]:
