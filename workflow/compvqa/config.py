@@ -32,6 +32,7 @@ from compvqa.graphs.backend import CandidateSettings
 from compvqa.graphs.enumerate import SubgraphSettings
 from compvqa.graphs.related import RelatedSettings
 from compvqa.paper.explorer.questions import ExplorerSettings
+from compvqa.publish.settings import PublishSettings
 from compvqa.questions.covr.generate import QuestionsSettings
 from compvqa.questions.released.reader import ReleasedQuestions
 from compvqa.run import validate
@@ -194,6 +195,7 @@ class Config(Settings):
     samples: ExplorerSettings = ExplorerSettings()
     paper: PaperSection = PaperSection()
     containers: ContainersSection = ContainersSection()
+    publish: PublishSettings = PublishSettings()
 
     @model_validator(mode="after")
     def _whole(self) -> Config:

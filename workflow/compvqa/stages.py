@@ -61,6 +61,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     "filters": ("compvqa.evaluation.analyses.filters",),
     "table": ("compvqa.paper.tables", "compvqa.paper.tables.{make}"),
     "figure": ("compvqa.paper.figures", "compvqa.paper.figures.{make}"),
+    "publish_questions": ("compvqa.publish.parquet",),
+    "publish_split": ("compvqa.publish.parquet",),
+    "publish_card": ("compvqa.publish.card", "compvqa.publish.croissant"),
+    "crate": ("compvqa.provenance.crate",),
     "samples": ("compvqa.paper.explorer.questions",),
     "index": ("compvqa.paper.explorer.index",),
 }

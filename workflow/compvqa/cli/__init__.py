@@ -27,9 +27,9 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line; what the user can mend is told in one sentence."""
     # each adds its commands
-    from compvqa.cli import auditing, data, graphs, images, judging, models, paper, scoring, words
+    from compvqa.cli import auditing, data, graphs, images, judging, models, paper, publish, scoring, words
 
-    for part in (data, words, images, models, scoring, judging, paper, auditing, graphs):
+    for part in (data, words, images, models, scoring, judging, paper, publish, auditing, graphs):
         part.add_to(app)
     try:
         app()

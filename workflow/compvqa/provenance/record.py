@@ -52,11 +52,15 @@ def sha256(path: Path) -> str:
 
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
-    """The files among ``paths``, folders replaced by the files in them, sorted, without records and hidden files."""
+    """The files among ``paths``, sorted; of a folder the files in it, but for records and hidden files."""
     found: set[Path] = set()
     for path in paths:
-        found.update(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else found.add(path)
-    return sorted(p for p in found if not p.name.endswith(SUFFIX) and not p.name.startswith("."))
+        if path.is_dir():
+            inside = (p for p in path.rglob("*") if p.is_file())
+            found.update(p for p in inside if not p.name.endswith(SUFFIX) and not p.name.startswith("."))
+        else:
+            found.add(path)
+    return sorted(found)
 
 
 def versions() -> dict[str, str]:

@@ -1,0 +1,144 @@
+# Takes the dataset, its splits and their definitions; gives a dataset folder for the Hugging Face hub. And of what all
+# rules made, the crate of the run.
+PUBLISHED = f"{T}/publish"  # records and the table of all questions; what is handed on is in FOLDER alone
+FOLDER = f"{PUBLISHED}/huggingface"
+SPLIT_PARTS = {
+    name: (
+        ["train", "dev", "test"]
+        if SPLITS.load(name)["setup"] == "iid"
+        else ["train", "train_size", "dev_iid", "dev_comp", "test_comp"]
+    )
+    for name in CONFIG.splits.names
+}
+if CONFIG.released:
+    RAW = [f"released={path}" for path in CONFIG.released.parts.values()]
+else:
+    RAW = [f"{source.name}={path}" for source in CONFIG.sources for path in source.files.values()]
+CRATE = as_json({"publish": CONFIG.model_dump(mode="json")["publish"], "run": CONFIG.model_dump(mode="json")})
+
+
+rule publish:
+    input:
+        f"{FOLDER}/README.md",
+
+
+rule publish_questions:
+    input:
+        dataset=f"{T}/dataset/questions.parquet",
+        scenes=f"{T}/scenes/scenes.parquet",
+    output:
+        questions=f"{PUBLISHED}/questions.parquet",
+        record=f"{PUBLISHED}/questions.parquet.prov.json",
+    log:
+        "logs/publish/questions.log",
+    benchmark:
+        "benchmarks/jobs/publish-questions.tsv"
+    conda:
+        "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(30),
+    params:
+        code=code_of("publish_questions"),
+    shell:
+        "python -m compvqa publish-questions {output.questions} --dataset {input.dataset} --scenes {input.scenes}"
+        f"{LOG}"
+
+
+for name, parts in SPLIT_PARTS.items():
+
+    rule:
+        name:
+            re.sub(r"\W", "_", f"publish_{name}")
+        input:
+            questions=rules.publish_questions.output.questions,
+            split=f"{T}/splits/{name}.parquet",
+        output:
+            parts=expand(f"{FOLDER}/data/{name}/{{part}}.parquet", part=parts),
+            record=f"{PUBLISHED}/{name}.prov.json",
+        log:
+            f"logs/publish/{name}.log",
+        benchmark:
+            f"benchmarks/jobs/publish-{name}.tsv"
+        conda:
+            "../envs/data.yaml"
+        container:
+            CONTAINERS["data"]
+        resources:
+            mem_mb=memory(1000),
+            runtime=minutes(30),
+        params:
+            code=code_of("publish_split"),
+        shell:
+            "python -m compvqa publish-split {output.parts} --questions {input.questions} --split {input.split}"
+            " --record {output.record}"
+            f"{LOG}"
+
+
+rule publish_card:
+    input:
+        parts=[f"{FOLDER}/data/{name}/{part}.parquet" for name, parts in SPLIT_PARTS.items() for part in parts],
+        questions=rules.publish_questions.output.questions,
+        made=f"{T}/dataset/questions.parquet.prov.json",
+    output:
+        card=f"{FOLDER}/README.md",
+        croissant=f"{FOLDER}/croissant.json",
+        record=f"{PUBLISHED}/card.prov.json",
+    log:
+        "logs/publish/card.log",
+    benchmark:
+        "benchmarks/jobs/publish-card.tsv"
+    conda:
+        "../envs/publish.yaml"
+    container:
+        CONTAINERS["publish"]
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        config=lambda wildcards: CONFIG.section("publish"),  # its BibTeX has braces, which are no wildcards
+        splits=repeated("--definition", [f"$PROJECT/config/splits/{name}.yaml" for name in SPLIT_PARTS]),
+        definitions=SPLITS.digest(*SPLIT_PARTS),
+        raw=repeated("--raw", RAW),
+        world=CONFIG.world,
+        testbed=CONFIG.testbed,
+        licences=[[row.name, row.file, row.url, row.version, row.licence] for row in DOWNLOADS],
+        look=files_digest(PROJECT / "workflow/compvqa/publish/templates"),
+        code=code_of("publish_card"),
+    shell:
+        f"python -m compvqa publish-card {FOLDER} --questions {{input.questions}} --made {{input.made}}"
+        " {params.splits} {params.raw} --world {params.world} --testbed {params.testbed} --record {output.record}"
+        " --sources $PROJECT/config/sources.tsv --config {params.config:q}"
+        f"{LOG}"
+
+
+rule crate:
+    input:
+        f"{T}/paper/index.html",
+        f"{T}/dataset/questions.parquet",
+        expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
+    output:
+        crate=f"{T}/ro-crate-metadata.json",
+        code=directory(f"{T}/code"),
+        record=f"{T}/ro-crate-metadata.json.prov.json",
+    log:
+        "logs/crate.log",
+    benchmark:
+        "benchmarks/jobs/crate.tsv"
+    conda:
+        "../envs/publish.yaml"
+    container:
+        CONTAINERS["publish"]
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(30),
+    params:
+        config=lambda wildcards: CRATE,
+        targets=lambda wildcards, input: repeated("--target", input),
+        code=code_of("crate"),
+    shell:
+        f"python -m compvqa crate {T} --project $PROJECT {{params.targets}}"
+        " --sources $PROJECT/config/sources.tsv --config {params.config:q}"
+        f"{LOG}"

@@ -1,0 +1,113 @@
+"""The hub and its library read the dataset folder by its card; whatever names say, the card shows it as it is."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from datasets import load_dataset
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from compvqa.provenance.sources import Licence, common, licence
+from compvqa.publish.card import as_block, as_text
+from fixtures.published import PARTS, Published
+
+NASTY = [
+    "../../etc",
+    "a|b\\|c",
+    "`x```y`",
+    "</script><b>&amp;",
+    "\"quoted\" 'too'",
+    "$x^2$ _a_ *b* [c](d) ![e](f)",
+    "n" * 10_000,
+]
+texts = st.text(st.characters(exclude_categories=["Cs", "Cc"])) | st.sampled_from(NASTY)
+
+
+@pytest.fixture
+def published(tmp_path):
+    return Published(tmp_path)
+
+
+def front(published):
+    return yaml.safe_load((published.folder / "README.md").read_text(encoding="utf-8").split("---\n")[1])
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_the_hubs_library_loads_a_split_by_its_name(published, name, tmp_path):
+    published.finish()
+    loaded = load_dataset(str(published.folder), name=name, cache_dir=str(tmp_path / "cache"))
+    filled = {part: ids for part, ids in PARTS[name].items() if ids}  # it can not read a file without rows
+    assert {part: rows["question_id"][:] for part, rows in loaded.items()} == filled
+    for part in filled:
+        assert list(loaded[part]) == pq.read_table(published.file(name, part)).to_pylist()
+
+
+def test_the_split_that_holds_nothing_out_is_the_default(published, tmp_path):
+    published.finish()
+    loaded = load_dataset(str(published.folder), cache_dir=str(tmp_path / "cache"))
+    assert set(loaded) == {"train", "dev", "test"}
+
+
+def test_the_head_names_licence_and_size(published):
+    published.finish(name='A "set": #1')
+    head = front(published)
+    assert (head["license"], head["size_categories"], head["pretty_name"]) == ("cc-by-4.0", ["n<1K"], 'A "set": #1')
+    assert "license_name" not in head
+
+
+@pytest.mark.parametrize(
+    ("stated", "tag"),
+    [
+        (["CC BY 4.0", "cc-by-4.0"], "cc-by-4.0"),
+        (["none stated: research use"] * 2, "other"),
+        (["MIT", "none stated: research use"], "other"),
+        (["MIT", "unknown"], "unknown"),
+        ([], "unknown"),
+    ],
+)
+def test_what_is_made_of_several_sources_has_their_licence_only_if_they_have_one(stated, tag):
+    assert common(map(licence, stated)).tag == tag
+
+
+def test_a_licence_that_the_hub_does_not_know_is_told_in_words(published):
+    published.finish(licence="ask my uncle")
+    head = front(published)
+    assert (head["license"], head["license_name"]) == ("other", "ask my uncle")
+    assert licence("ask my uncle") == Licence("ask my uncle")
+
+
+def tokens(markdown, kind):
+    found = MarkdownIt("commonmark").enable("table").parse(markdown)
+    return [token for token in found if token.type == kind]
+
+
+@given(texts)
+def test_a_cell_shows_any_name_as_it_is(name):
+    rows = f"| a | b |\n|---|---|\n| {as_text(name)} | end |\n"
+    cells = [token for token in tokens(rows, "inline") if token.map[0] == 2]
+    assert len(cells) == 2
+    shown = "".join(child.content for child in cells[0].children or ())
+    assert shown == " ".join(name.split())
+    assert {child.type for child in cells[0].children or ()} <= {"text", "text_special"}
+
+
+@given(st.lists(texts, min_size=1).map("\n".join))
+def test_a_block_shows_any_text_as_it_is(text):
+    (block,) = tokens(as_block(text, "json"), "fence")
+    assert block.content == text + "\n"
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_a_card_with_such_names_keeps_its_form(tmp_path, name):
+    published = Published(tmp_path, texts=(name, name, name))
+    described = published.finish(name=name, citation=name, organization=name)
+    assert front(published)["pretty_name"] == name
+    body = (published.folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
+    example, citation = tokens(body, "fence")[1:]
+    assert json.loads(example.content) == described.example
+    assert citation.content == name + "\n"
+    headings = [token for token in tokens(body, "heading_open") if token.tag == "h2"]
+    assert len(headings) == 5

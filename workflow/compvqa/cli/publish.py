@@ -1,0 +1,116 @@
+"""Commands that make what is handed to others: a dataset folder for the hub, and the crate of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compvqa.cli.options import Code, Config, Frame
+from compvqa.errors import InputError
+
+Downloads = Annotated[Path | None, typer.Option(help="The list of downloads (TSV), for their URLs and licences.")]
+
+
+def publish_questions(
+    out: Annotated[Path, typer.Argument(help="Table of all questions to write.")],
+    dataset: Annotated[Path, typer.Option(help="Table of the balanced dataset.")],
+    scenes: Annotated[Path, typer.Option(help="The scenes table, for the images.")],
+    code: Code = None,
+) -> None:
+    """Put all questions in one table with their images and properties, to be handed to others."""
+    from compvqa.publish.parquet import publish_questions as work
+
+    frame = Frame("publish_questions", None, 0, code)
+    frame.run(lambda: work(dataset, scenes, out), [dataset, scenes], [out])
+
+
+def publish_split(
+    out: Annotated[list[Path], typer.Argument(help="A file for each part, named <part>.parquet.")],
+    questions: Annotated[Path, typer.Option(help="Table of all questions (publish-questions).")],
+    split: Annotated[Path, typer.Option(help="Table of the split.")],
+    record: Annotated[Path, typer.Option(help="Where to write the record, apart from the folder.")],
+    code: Code = None,
+) -> None:
+    """Write the questions of each part of a split."""
+    from compvqa.publish.parquet import publish_split as work
+
+    frame = Frame("publish_split", None, 0, code)
+    frame.run(lambda: work(questions, split, {path.stem: path for path in out}), [questions, split], out, record)
+
+
+def publish_card(
+    folder: Annotated[Path, typer.Argument(help="The dataset folder, with data/<split>/<part>.parquet.")],
+    questions: Annotated[Path, typer.Option(help="Table of all questions (publish-questions).")],
+    made: Annotated[Path, typer.Option(help="Record of the dataset's making, for its day.")],
+    definition: Annotated[list[Path], typer.Option(help="A split's definition (YAML); repeat.")],
+    record: Annotated[Path, typer.Option(help="Where to write the record, apart from the folder.")],
+    raw: Annotated[list[str], typer.Option(help="<source>=<raw file>; repeat.")] = (),
+    world: Annotated[Path | None, typer.Option(help="Folder of the drawn world.")] = None,
+    testbed: Annotated[str, typer.Option(help="Name of the test-bed.")] = "covr",
+    sources: Downloads = None,
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Write a dataset folder's card (README.md) and Croissant metadata (croissant.json)."""
+    from compvqa.provenance.sources import sources_of
+    from compvqa.publish.card import write_card
+    from compvqa.publish.croissant import write_croissant
+    from compvqa.publish.description import DATA, describe
+    from compvqa.publish.settings import PublishSettings
+    from compvqa.scenes.download import read_sources
+
+    frame = Frame("publish_card", config, 0, code)
+    settings = frame.settings(PublishSettings)
+    frame.note({"raw": list(raw), "testbed": testbed})
+    card, metadata = folder / "README.md", folder / "croissant.json"
+
+    def work() -> dict[str, int]:
+        found = sources_of(_by_name(raw), read_sources(sources) if sources else [], world, settings.licences)
+        described = describe(folder, questions, made, definition, found, settings, testbed)
+        write_card(described, card)
+        write_croissant(described, metadata)
+        return {"splits": len(described.splits), "files": sum(len(split.parts) for split in described.splits)}
+
+    inputs = [questions, made, *definition, folder / DATA, *([sources] if sources else [])]
+    frame.run(work, inputs, [card, metadata], record)
+
+
+def _by_name(raw: list[str]) -> dict[str, list[Path]]:
+    files: dict[str, list[Path]] = {}
+    for text in raw:
+        name, equals, path = text.partition("=")
+        if not equals:
+            raise InputError(f"--raw {text} is not of the form <source>=<raw file>.")
+        files.setdefault(name, []).append(Path(path))
+    return files
+
+
+def crate(
+    results: Annotated[Path, typer.Argument(help="Folder of a run's results, as the workflow named it.")],
+    project: Annotated[Path, typer.Option(help="Folder of the workflow: what it holds is put into the crate.")],
+    target: Annotated[
+        list[Path], typer.Option(help="A file that the run was for; repeat. Without it, all that have a record.")
+    ] = (),
+    sources: Downloads = None,
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Describe a finished run as a Workflow Run RO-Crate: ro-crate-metadata.json in the folder of its results."""
+    from compvqa.provenance.crate import CODE, METADATA, CrateSettings, write_crate
+    from compvqa.provenance.lineage import Lineage
+    from compvqa.scenes.download import read_sources
+
+    frame = Frame("crate", config, 0, code)
+    settings = frame.settings(CrateSettings)
+    lineage = Lineage.read(results, target)
+    downloads = read_sources(sources) if sources else []
+    out = [results / METADATA, results / CODE]
+    frame.run(lambda: write_crate(lineage, project, settings, downloads), [run.record for run in lineage.runs], out)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands in their order."""
+    for stage in (publish_questions, publish_split, publish_card, crate):
+        app.command(stage.__name__.replace("_", "-"))(stage)

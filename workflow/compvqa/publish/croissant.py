@@ -1,0 +1,100 @@
+"""Croissant 1.1 metadata of a dataset folder: its files with their sha256, and the fields of their rows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote
+
+import mlcroissant as mlc
+import pyarrow as pa
+
+from compvqa.files import write_json
+from compvqa.publish.description import Description, Part, Split
+from compvqa.publish.parquet import MEANING, PUBLISHED
+
+VERSION = "http://mlcommons.org/croissant/1.1"
+PARQUET = "application/x-parquet"  # the name that mlcroissant reads Parquet by
+# What 1.1 has in the context besides the terms of 1.0, which the library gives by default
+NEW_TERMS = {
+    "arrayShape": "cr:arrayShape",
+    "containedIn": "cr:containedIn",
+    "description": {"@container": "@language"},
+    "isArray": "cr:isArray",
+    "name": {"@container": "@language"},
+}
+ABOUT = (
+    "Questions over sets of two to five images, with programs, answers and compositional splits, made from scene "
+    "graphs: a test-bed for compositional generalization in visual question answering."
+)
+
+
+def write_croissant(described: Description, path: Path) -> None:
+    """Write the metadata to ``path``: a record set for each part of each split that has questions."""
+    write_json(path, croissant(described))
+
+
+def croissant(described: Description) -> dict:
+    """The metadata as JSON-LD; the paths of files are relative to the folder."""
+    context = mlc.Context(conforms_to=VERSION, rdf=mlc.Rdf(context=mlc.Rdf().context | NEW_TERMS))
+    parts = [(split, part) for split in described.splits for part in split.filled()]
+    settings = described.settings
+    return mlc.Metadata(
+        ctx=context,
+        name=described.name,
+        description=settings.description or ABOUT,
+        conforms_to=[VERSION],
+        cite_as=settings.citation,
+        license=[described.licence.page or described.licence.text],
+        version=settings.version,
+        date_published=datetime.combine(described.day, datetime.min.time()),
+        url=settings.url or None,
+        creators=[mlc.Person(ctx=context, name=name) for name in settings.creators],
+        publisher=[mlc.Organization(ctx=context, name=settings.organization)] if settings.organization else [],
+        in_language=["en"],
+        keywords=["visual question answering", "compositional generalization", "scene graphs"],
+        distribution=[_file(context, part) for _, part in parts],
+        record_sets=[_records(context, split, part) for split, part in parts],
+    ).to_json()
+
+
+def _file(context: mlc.Context, part: Part) -> mlc.FileObject:
+    return mlc.FileObject(
+        ctx=context,
+        id=quote(part.path),
+        name=part.path,
+        content_url=part.path,
+        content_size=f"{part.bytes} B",
+        encoding_formats=[PARQUET],
+        sha256=part.sha256,
+    )
+
+
+def _records(context: mlc.Context, split: Split, part: Part) -> mlc.RecordSet:
+    name = f"{split.name}/{part.name}"
+    definition = split.definition
+    held = definition.property or (definition.drawn.kind if definition.drawn else "nothing")
+    return mlc.RecordSet(
+        ctx=context,
+        id=quote(name),
+        name=name,
+        description=f"{part.rows} questions: the part {part.name} of the split {split.name}, which holds out {held}.",
+        key=[f"{quote(name)}/question_id"],
+        fields=[_field(context, quote(name), field, part) for field in PUBLISHED.fields],
+    )
+
+
+def _field(context: mlc.Context, records: str, field: pa.Field, part: Part) -> mlc.Field:
+    listed = pa.types.is_list(field.type)
+    return mlc.Field(
+        ctx=context,
+        id=f"{records}/{field.name}",
+        name=field.name,
+        description=MEANING[field.name],
+        data_types=[mlc.DataType.TEXT],
+        is_array=True if listed else None,
+        array_shape="-1" if listed else None,
+        source=mlc.Source(
+            ctx=context, file_object=quote(part.path), extract=mlc.Extract(ctx=context, column=field.name)
+        ),
+    )

@@ -1,0 +1,133 @@
+"""What there is to say of a dataset folder: its splits and parts, sources, licence and day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.files import read_json, read_yaml
+from compvqa.provenance.record import sha256
+from compvqa.provenance.sources import Licence, Source, common, licence
+from compvqa.publish.parquet import PUBLISHED
+from compvqa.publish.settings import PublishSettings
+from compvqa.splits.splitters import SplitDefinition, read_definition
+
+PARTS = ("train", "train_size", "dev", "dev_iid", "dev_comp", "test", "test_comp")
+DATA = "data"  # folder of the files: data/<split>/<part>.parquet
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a split: its file, by its path in the folder, with its rows and bytes."""
+
+    name: str
+    path: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split and its parts, those without questions too."""
+
+    definition: SplitDefinition
+    parts: tuple[Part, ...]
+    recipe: str
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    def filled(self) -> list[Part]:
+        """The parts that have questions."""
+        return [part for part in self.parts if part.rows]
+
+
+@dataclass(frozen=True)
+class Description:
+    """A dataset folder. ``templates`` and ``spaces``: numbers of questions by template and by image space."""
+
+    name: str
+    testbed: str
+    settings: PublishSettings
+    licence: Licence
+    day: date
+    splits: tuple[Split, ...]
+    sources: tuple[Source, ...]
+    templates: Mapping[str, int]
+    spaces: Mapping[str, int]
+    questions: int
+    recipe: str
+    example: Mapping[str, object]
+
+
+def describe(
+    folder: Path,
+    published: Path,
+    record: Path,
+    definitions: Sequence[Path],
+    sources: Sequence[Source],
+    settings: PublishSettings,
+    testbed: str,
+) -> Description:
+    """Describe the files under ``folder``/data of the splits that ``definitions`` (YAML files) define.
+
+    ``published`` is the table of all questions, ``record`` that of the dataset's making. :class:`InputError` names a
+    split that has no files.
+    """
+    table = tables.read(published, PUBLISHED, ["question_id", "template", "images"])
+    return Description(
+        name=settings.name or testbed,
+        testbed=testbed,
+        settings=settings,
+        licence=licence(settings.licence) if settings.licence else common(source.licence for source in sources),
+        day=settings.published or date.fromisoformat(str(read_json(record)["ended"])[:10]),
+        splits=tuple(_split(folder, path) for path in definitions),
+        sources=tuple(sources),
+        templates=_counts(table["template"]),
+        spaces=_spaces(table),
+        questions=len(table),
+        recipe=tables.recipe_of(published) or "",
+        example=_first(published),
+    )
+
+
+def _split(folder: Path, path: Path) -> Split:
+    definition = read_definition(read_yaml(path))
+    made = folder / DATA / definition.name
+    found = [made / f"{part}.parquet" for part in PARTS if (made / f"{part}.parquet").is_file()]
+    if not found:
+        raise InputError(f"{made} has no files: publish the split {definition.name} first.")
+    parts = (Part(p.stem, p.relative_to(folder).as_posix(), _rows(p), p.stat().st_size, sha256(p)) for p in found)
+    return Split(definition, tuple(parts), tables.recipe_of(found[0]) or "")
+
+
+def _rows(path: Path) -> int:
+    return pq.read_metadata(path).num_rows
+
+
+def _first(published: Path) -> Mapping[str, object]:
+    with pq.ParquetFile(published) as file:
+        return next((row for batch in file.iter_batches(1) for row in batch.to_pylist()), {})
+
+
+def _counts(column: pa.ChunkedArray) -> dict[str, int]:
+    found = {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
+    return dict(sorted(found.items()))
+
+
+def _spaces(table: pa.Table) -> dict[str, int]:
+    """The number of questions that have an image of each space."""
+    images = table["images"].combine_chunks()
+    names = pc.list_element(pc.split_pattern(images.flatten(), ":", max_splits=1), 0)
+    pairs = pa.table({"question": pc.list_parent_indices(images), "space": names})
+    return _counts(pairs.group_by(["question", "space"]).aggregate([])["space"])

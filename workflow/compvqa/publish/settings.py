@@ -1,0 +1,39 @@
+"""What the config says of a test-bed that is handed to others."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from pydantic import Field
+
+from compvqa.settings import Settings
+
+COVR = """\
+@inproceedings{bogin-etal-2021-covr,
+  title = "{COVR}: A Test-Bed for Visually Grounded Compositional Generalization with Real Images",
+  author = "Bogin, Ben and Gupta, Shivanshu and Gardner, Matt and Berant, Jonathan",
+  booktitle = "Proceedings of the 2021 Conference on Empirical Methods in Natural Language Processing",
+  year = "2021",
+  url = "https://aclanthology.org/2021.emnlp-main.774",
+}"""
+
+
+class PublishSettings(Settings):
+    """The section ``publish``: of the dataset folder, and of the crate of a run."""
+
+    name: str = Field("", description="how the dataset is called; empty: after the test-bed")
+    description: str = Field("", description="what it is, in a sentence or two of your own")
+    licence: str = Field(
+        "",
+        description="of the questions, as the hub spells it (cc-by-4.0); empty: that of the sources, if they have one",
+    )
+    licences: dict[str, str] = Field(
+        default_factory=dict,
+        description="of sources that are not downloads of config/sources.tsv, by the source's name",
+    )
+    creators: tuple[str, ...] = Field((), description="people who made it")
+    organization: str = Field("", description="where they work, which publishes it")
+    url: str = Field("", description="page of the dataset or of its organization")
+    version: str = Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$", description="of the dataset: major.minor.patch")
+    published: date | None = Field(None, description="day of publication; without it, the day the questions were made")
+    citation: str = Field(COVR, description="BibTeX of what to cite")
