@@ -24,7 +24,7 @@ QUICK = ("--slurm-init-seconds-before-status-checks", "2")  # the profile's pati
 FIELDS = ("jobid", "partition", "state", "alloctres", "comment", "timelimitraw")
 CONFIGS = ("config/tiny.yaml", str(HERE / "few.yaml"))
 MOST_JOBS = 40
-LONGEST = 1800  # seconds
+LONGEST = 3600  # seconds
 
 
 @dataclass(frozen=True)
