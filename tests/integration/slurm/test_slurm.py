@@ -19,6 +19,7 @@ import pytest
 from fixtures.project import Project, copy_project
 from fixtures.slurm import Unavailable, cluster, install
 
+pytestmark = pytest.mark.xdist_group("slurm")  # one process: there can be one Slurm on a machine
 HERE = Path(__file__).parent
 QUICK = ("--slurm-init-seconds-before-status-checks", "2")  # the profile's patience is for jobs of minutes
 FIELDS = ("jobid", "partition", "state", "alloctres", "comment", "timelimitraw")
