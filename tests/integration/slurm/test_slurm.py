@@ -19,12 +19,13 @@ import pytest
 from fixtures.project import Project, copy_project
 from fixtures.slurm import Unavailable, cluster, install
 
+pytestmark = pytest.mark.xdist_group("slurm")  # one process: there can be one Slurm on a machine
 HERE = Path(__file__).parent
 QUICK = ("--slurm-init-seconds-before-status-checks", "2")  # the profile's patience is for jobs of minutes
 FIELDS = ("jobid", "partition", "state", "alloctres", "comment", "timelimitraw")
 CONFIGS = ("config/tiny.yaml", str(HERE / "few.yaml"))
 MOST_JOBS = 40
-LONGEST = 1800  # seconds
+LONGEST = 3600  # seconds
 
 
 @dataclass(frozen=True)
