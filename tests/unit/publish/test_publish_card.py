@@ -1,6 +1,7 @@
 """The hub and its library read the dataset folder by its card; whatever names say, the card shows it as it is."""
 
 import json
+import logging
 
 import pyarrow.parquet as pq
 import pytest
@@ -36,11 +37,13 @@ def front(published):
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_the_hubs_library_loads_a_split_by_its_name(published, name, tmp_path):
+def test_the_hubs_library_loads_a_split_by_its_name(published, name, tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("datasets"), "propagate", True)  # so that its warnings are seen here
     published.finish()
     loaded = load_dataset(str(published.folder), name=name, cache_dir=str(tmp_path / "cache"))
     filled = {part: ids for part, ids in PARTS[name].items() if ids}  # it can not read a file without rows
     assert {part: rows["question_id"][:] for part, rows in loaded.items()} == filled
+    assert not caplog.records  # it warns of what it can not use in the card
     for part in filled:
         assert list(loaded[part]) == pq.read_table(published.file(name, part)).to_pylist()
 

@@ -147,7 +147,7 @@ class Builder:
         self._root(workflow, [whole, *actions], agent)
 
     def _add(self, identifier: str, type_: str | list[str], /, **properties: object) -> Entity:
-        kept = {key: value for key, value in properties.items() if value not in (None, "", [])}
+        kept = {key: value for key, value in properties.items() if value is not None and value != []}
         return self.crate.add(ContextEntity(self.crate, identifier, {"@type": type_, **kept}))
 
     def _software(self, identifier: str, name: str, version: str, url: object, **more: object) -> Entity:
@@ -163,7 +163,7 @@ class Builder:
         publish = self.settings.publish
         place = None
         if publish.organization:
-            place = self._add("#organization", "Organization", name=publish.organization, url=publish.url)
+            place = self._add("#organization", "Organization", name=publish.organization, url=publish.url or None)
         found = [
             self._add(f"#creator-{number}", "Person", name=name, affiliation=place)
             for number, name in enumerate(publish.creators, 1)

@@ -144,13 +144,11 @@ class CrateFiles:
         name = path.as_posix()
         return self.of(name, sha256(path)) if name.startswith(self.prefix) else None
 
-    def module(self, name: str) -> dict[str, str] | str:
-        """A reference to a module's source among the code."""
+    def module(self, name: str) -> dict[str, str]:
+        """A reference to a module's source among the code; to the workflow where it has no file of its own."""
         base = f"code/workflow/{name.replace('.', '/')}"
-        found = next(
-            (self.entity(f"{base}{end}") for end in (".py", "/__init__.py") if self.entity(f"{base}{end}")), None
-        )
-        return reference(found) if found else ""
+        places = (f"{base}.py", f"{base}/__init__.py", "code/workflow/Snakefile")
+        return next(reference(entity) for place in places if (entity := self.entity(place)))
 
     def web(self, row: Download, day: str, terms: Entity) -> dict[str, str]:
         """A reference to what was downloaded, by its URL."""

@@ -48,7 +48,6 @@ def front_matter(described: Description) -> str:
         "size_categories": [_size(described.questions)],
         "tags": ["compositional-generalization", "multi-image", "scene-graphs", "croissant"],
         "configs": [],
-        "dataset_info": [],
     }
     filled = [split for split in described.splits if split.filled()]
     default = next((split.name for split in filled if split.definition.setup == "iid"), None)
@@ -56,8 +55,6 @@ def front_matter(described: Description) -> str:
         files = [{"split": part.name, "path": part.path} for part in split.filled()]
         main = {"default": True} if split.name == default else {}
         data["configs"].append({"config_name": split.name, **main, "data_files": files})
-        sizes = [{"name": part.name, "num_examples": part.rows} for part in split.filled()]
-        data["dataset_info"].append({"config_name": split.name, "splits": sizes})
     return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=1 << 20)
 
 

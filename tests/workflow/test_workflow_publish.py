@@ -1,0 +1,42 @@
+"""What is handed to others is made by rules, of a finished run."""
+
+import json
+
+import mlcroissant as mlc
+import pyarrow.parquet as pq
+import pytest
+from datasets import load_dataset
+
+from fixtures.crates import issues
+from fixtures.project import Project
+
+pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
+FOLDER = "results/tiny/publish/huggingface"
+
+
+@pytest.fixture
+def published(edited) -> Project:
+    edited.run("publish", "crate")
+    return edited
+
+
+def test_the_dataset_folder_and_the_crate_of_a_run(published, tmp_path, monkeypatch):
+    results, folder = published.folder / "results/tiny", published.folder / FOLDER
+    split = pq.read_table(results / "splits/has-quant-all.parquet").to_pylist()
+    loaded = load_dataset(str(folder), name="has-quant-all", cache_dir=str(tmp_path / "cache"))
+    for part, rows in loaded.items():
+        assert sorted(rows["question_id"]) == sorted(row["question_id"] for row in split if row["part"] == part)
+    metadata = mlc.Dataset(jsonld=str(folder / "croissant.json")).metadata
+    assert (set(metadata.issues.errors), set(metadata.issues.warnings)) == (set(), set())
+    assert not list(folder.rglob("*.prov.json")) and not list(folder.rglob(".snakemake*"))
+
+    assert issues(results, "REQUIRED", monkeypatch) == set()
+    graph = json.loads((results / "ro-crate-metadata.json").read_text())["@graph"]
+    runs = {entity["@id"] for entity in graph if entity["@type"] == "CreateAction"}
+    stages = ("scenes/scenes.prov.json", "dataset/questions.parquet.prov.json", "paper/table3.prov.json")
+    assert {f"#run/{record}" for record in stages} < runs
+
+    assert published.plan("publish", "crate") == set()
+    split = published.folder / "config/splits/has-quant-all.yaml"
+    split.write_text(split.read_text().replace("title: HAS-QUANT-ALL", "title: Only all"))
+    assert published.plan("publish") == {"split", "publish_has_quant_all", "publish_card", "publish"}
