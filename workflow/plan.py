@@ -2,6 +2,7 @@
 
     python workflow/plan.py --configfile config/covr.yaml
     python workflow/plan.py --configfile config/config.yaml --measure
+    python workflow/plan.py --configfile config/config.yaml --check
 
 It is beside the package, since only it talks to Snakemake. docs/plan.md says how costs are estimated.
 """
@@ -32,17 +33,18 @@ from snakemake.settings.types import (
 )
 
 from compvqa.errors import InputError
-from compvqa.planning.costs import read_costs, write_costs
-from compvqa.planning.forecast import NO_ROW, Estimate, Total, by, forecast
-from compvqa.planning.jobs import Job
+from compvqa.planning.costs import Costs, read_costs, write_costs
+from compvqa.planning.forecast import NO_ROW, Estimate, Total, by, forecast, from_nothing
+from compvqa.planning.jobs import MB, Job
 from compvqa.planning.measure import measured, rows
 from compvqa.planning.words import change
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 COSTS = Path(__file__).parent.parent / "config/costs.tsv"
-HEAD = """What the jobs of finished runs cost; written by `make costs`, read by `make plan` (docs/plan.md). A row sums the jobs of a
-rule in a test-bed, models of other sizes apart: CPU and wall seconds, the largest memory in MB, MB read (a shard's
-part of what all shards read; features and weights left out), work in its unit, GPUs asked for, MB of each output."""
+HEAD = """What the jobs of finished runs cost; written by `make costs`, read by `make plan` (docs/plan.md).
+A row sums the jobs of a rule in a test-bed, models of other sizes apart: CPU and wall seconds, the largest memory in
+MB, MB read (a shard's part of what all shards read; features and weights left out), work in its unit, GPUs asked for,
+and MB of the outputs by their names in the rule."""
 
 
 @dataclass(frozen=True)
@@ -168,9 +170,7 @@ def show(estimates: list[Estimate], rules: bool, console: Console) -> None:
     if not estimates:
         console.print("Nothing to do: all that was asked for is there, and made from what is there now.")
         return
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("rule" if rules else "stage", "jobs", "why", "CPU h", "GPU h", "disk"):
-        table.add_column(name, justify="left" if name in ("stage", "rule", "why") else "right", no_wrap=name != "why")
+    table = _table("rule" if rules else "stage", "jobs", "why", "CPU h", "GPU h", "disk")
     for name, total in by(estimates, (lambda job: job.rule) if rules else (lambda job: job.stage)).items():
         table.add_row(name, str(total.jobs), _counted(total.why), *_amounts(total))
     total = Total.of(estimates)
@@ -223,9 +223,35 @@ def measure(run: Run, path: Path, machine: str, console: Console) -> None:
         raise InputError(f"no job of {run.testbed} has a measurement of its own in benchmarks/jobs: run it first.")
     write_costs(path, read_costs(path).replaced(run.testbed, rows(found, run.testbed, machine)), HEAD)
     console.print(
-        f"{path}: {run.testbed} by {len(found)} of its {len(run.jobs)} jobs; of others, files are gone or were measured in "
-        "another run."
+        f"{path}: {run.testbed}, {len(found)} of {len(run.jobs)} jobs; the others' files are gone, or of another run."
     )
+
+
+def check(run: Run, costs: Costs, console: Console) -> None:
+    """Print the CPU hours and disk of a finished run by stage beside what would have been expected before it."""
+    real = {one.job.name: one for one in measured(run.jobs, run.benchmarks, size_of)}
+    expected = [one for one in from_nothing(run.jobs, costs, size_of) if one.job.name in real]
+    table = _table("stage", "jobs", "expected: CPU h", "disk", "measured: CPU h", "disk", "CPU", "disk")
+    groups = by(sorted(expected, key=lambda one: run.places[one.job.rule]), lambda job: job.stage)
+    known = {one.job.name for one in expected if one.cost}
+    for name, total in (groups | {"total": Total.of(expected)}).items():
+        of = [real[job] for job in known if name in (real[job].job.stage, "total")]
+        cpu = sum(one.cpu_s for one in of) / 3600
+        disk = sum(sum(one.outputs.values()) for one in of) * MB
+        times = [f"x{guess / true:.2f}" if true else "" for guess, true in ((total.cpu_h, cpu), (total.disk, disk))]
+        table.add_row(name, f"{len(of)}", f"{total.cpu_h:.3f}", _size(total.disk), f"{cpu:.3f}", _size(disk), *times)
+    console.print(table)
+    if missing := Counter(one.job.rule for one in expected if not one.cost):
+        console.print(f"In neither, as nothing is known of them: {_counted(missing)}.")
+
+
+def _table(first: str, *others: str, left: str = "why") -> Table:
+    """A table whose numbers are on the right."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="left" if name == left else "right", no_wrap=name != left)
+    return table
 
 
 def main() -> None:
@@ -235,16 +261,18 @@ def main() -> None:
     parser.add_argument("--configfile", nargs="+", type=Path, default=[], help="as for snakemake; default: the demo")
     parser.add_argument("--rules", action="store_true", help="a line for each rule, not for each stage")
     parser.add_argument("--costs", type=Path, default=COSTS, help="the cost table")
-    parser.add_argument("--without", default="", help="leave out the costs measured on this test-bed")
     parser.add_argument("--measure", action="store_true", help="write the costs of a finished run to the table")
+    parser.add_argument("--check", action="store_true", help="compare what other test-beds cost with a finished run")
     parser.add_argument("--machine", default=f"{platform.machine()}, {os.cpu_count()} cores", help="where it ran")
     given = parser.parse_args()
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     try:
-        costs = read_costs(given.costs).without(given.without)
+        costs = read_costs(given.costs)
         run = ask(given.configfile, given.targets)
         if given.measure:
             measure(run, given.costs, given.machine, console)
+        elif given.check:
+            check(run, costs.without(run.testbed), console)
         else:
             estimates = forecast(run.jobs, costs, size_of)
             show(sorted(estimates, key=lambda one: run.places[one.job.rule]), given.rules, console)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compvqa.planning.costs import Cost, Costs
 from compvqa.planning.jobs import MB, Job, Load, load_of, models_of
@@ -77,7 +77,7 @@ def forecast(jobs: Sequence[Job], costs: Costs, size_of: Callable[[str], float |
             continue
         roots[job.name] = frozenset([job.rule]) if job.cause else frozenset().union(*(roots[n] for n in job.after))
         why = job.cause or f"follows {_listed(sorted(roots[job.name]))}"
-        load = _load(job, lambda path: later[path] if path in later else size_of(path))
+        load = _load(job, lambda path, later=later: later[path] if path in later else size_of(path))
         cost = costs.of(job.rule, model, load, job.gpus) if load else None
         now = {path: size_of(path) for _, path in job.outputs}
         later |= (written := _written(job, cost, now, _growth(job, load, size_of)))
@@ -86,6 +86,13 @@ def forecast(jobs: Sequence[Job], costs: Costs, size_of: Callable[[str], float |
         unknown = "" if cost else NO_ROW if load else NO_SIZE
         found.append(Estimate(job, why, model, cost, unknown, sum(kept.values()), replaced))
     return found
+
+
+def from_nothing(jobs: Sequence[Job], costs: Costs, size_of: Callable[[str], float | None]) -> list[Estimate]:
+    """As :func:`forecast`, if nothing had been made yet: to compare with what a finished run cost."""
+    made = {path for job in jobs for _, path in job.outputs}
+    fresh = [replace(job, runs=True, cause="not made yet") for job in jobs]
+    return forecast(fresh, costs, lambda path: None if path in made else size_of(path))
 
 
 def _load(job: Job, size_of: Callable[[str], float | None]) -> Load | None:
