@@ -254,6 +254,12 @@ def _table(first: str, *others: str, left: str = "why") -> Table:
     return table
 
 
+def _told(text: str) -> tuple[str, float]:
+    """The file and bytes in FILE=MB."""
+    path, _, size = text.rpartition("=")
+    return path, float(size) * MB
+
+
 def main() -> None:
     """Parse the command line and do what it says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -261,6 +267,9 @@ def main() -> None:
     parser.add_argument("--configfile", nargs="+", type=Path, default=[], help="as for snakemake; default: the demo")
     parser.add_argument("--rules", action="store_true", help="a line for each rule, not for each stage")
     parser.add_argument("--costs", type=Path, default=COSTS, help="the cost table")
+    parser.add_argument(
+        "--size", nargs=1, action="extend", type=_told, default=[], metavar="FILE=MB", help="of a file not there yet"
+    )
     parser.add_argument("--measure", action="store_true", help="write the costs of a finished run to the table")
     parser.add_argument("--check", action="store_true", help="compare what other test-beds cost with a finished run")
     parser.add_argument("--machine", default=f"{platform.machine()}, {os.cpu_count()} cores", help="where it ran")
@@ -274,7 +283,7 @@ def main() -> None:
         elif given.check:
             check(run, costs.without(run.testbed), console)
         else:
-            estimates = forecast(run.jobs, costs, size_of)
+            estimates = forecast(run.jobs, costs, size_of, dict(given.size))
             show(sorted(estimates, key=lambda one: run.places[one.job.rule]), given.rules, console)
     except InputError as error:
         sys.exit(f"plan: {error}")

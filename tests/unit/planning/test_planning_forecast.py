@@ -88,6 +88,18 @@ def test_what_is_not_known_is_said_and_not_counted():
     assert (Total.of(found).jobs, Total.of(found).known) == (3, 1)
 
 
+def test_sizes_are_handed_on_past_a_model_that_was_never_measured():
+    large = replace(chain("scenes")[0], settings={"model": "large", "settings": {}})
+    first, second = forecast([large, *chain("scenes", "questions")[1:]], COSTS, {"raw": 8 * MB}.get)
+    assert first.unknown == NO_ROW and second.cost.cpu_s == pytest.approx(6)
+
+
+def test_somebody_may_know_the_size_of_a_download():
+    jobs = [Job("get", "download", "s", (), (("files", "raw"),), cause="c"), *chain("scenes")]
+    assert forecast(jobs, COSTS, {}.get)[1].unknown == NO_SIZE
+    assert forecast(jobs, COSTS, {}.get, {"raw": 8 * MB})[1].cost.cpu_s == pytest.approx(10)
+
+
 def test_a_temporary_file_takes_no_disk_for_good():
     job = replace(chain("scenes")[0], temporary=frozenset(["scenes"]))
     assert forecast([job], COSTS, {"raw": 8 * MB}.get)[0].kept == 0

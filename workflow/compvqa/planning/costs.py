@@ -104,6 +104,11 @@ class Costs:
         written = {name: line.at(_size(model, load)) for name, line in outputs.items()}
         return Cost(cpu.at(load.work), wall.at(load.work), written, bound)
 
+    def sizes(self, rule: str, model: str, load: Load) -> dict[str, float]:
+        """The MB of a job's outputs where no row is like it: by its rule's other rows, since models change little."""
+        rows = [row for row in self.rows if row.rule == rule]
+        return {name: line.at(_size(model, load)) for name, line in _outputs(model, load.unit, rows).items()}
+
     def _fit(self, rule: str, model: str, unit: str, gpu: bool) -> tuple[Line, Line, dict[str, Line], bool] | None:
         rows = [row for row in self.rows if (row.rule, row.model, row.unit) == (rule, model, unit)]
         with_gpu = [row for row in rows if row.gpus > 0]
@@ -114,10 +119,7 @@ class Costs:
             fit([(row.jobs, row.work, getattr(row, amount)) for row in rows], self.floor[amount])
             for amount in ("cpu_s", "wall_s")
         )
-        names = sorted({name for row in rows for name in row.outputs})
-        sizes = [(row, _size(model, Load(row.input_mb, row.work, unit))) for row in rows]
-        outputs = {name: fit([(row.jobs, size, row.outputs.get(name, 0)) for row, size in sizes]) for name in names}
-        return cpu, wall, outputs, gpu and not with_gpu
+        return cpu, wall, _outputs(model, unit, rows), gpu and not with_gpu
 
     def replaced(self, testbed: str, rows: Iterable[Row]) -> Costs:
         """These costs with other rows for one test-bed."""
@@ -126,6 +128,12 @@ class Costs:
     def without(self, testbed: str) -> Costs:
         """These costs without those of one test-bed."""
         return self.replaced(testbed, [])
+
+
+def _outputs(model: str, unit: str, rows: list[Row]) -> dict[str, Line]:
+    sizes = [(row, _size(model, Load(row.input_mb, row.work, unit))) for row in rows]
+    names = sorted({name for row in rows for name in row.outputs})
+    return {name: fit([(row.jobs, size, row.outputs.get(name, 0)) for row, size in sizes]) for name in names}
 
 
 def _size(model: str, load: Load) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from compvqa.planning.costs import Cost, Costs
 from compvqa.planning.jobs import MB, Job, Load, load_of, models_of
@@ -64,10 +65,16 @@ class Total:
         )
 
 
-def forecast(jobs: Sequence[Job], costs: Costs, size_of: Callable[[str], float | None]) -> list[Estimate]:
+def forecast(
+    jobs: Sequence[Job],
+    costs: Costs,
+    size_of: Callable[[str], float | None],
+    told: Mapping[str, float] = MappingProxyType({}),
+) -> list[Estimate]:
     """An estimate of each of ``jobs`` that runs; each job comes after those whose outputs it reads.
 
-    ``size_of`` gives the bytes of a file or folder that is there, None of another.
+    ``size_of`` gives the bytes of a file or folder that is there, None of another; ``told`` are bytes of files that
+    are not there yet, where somebody knows them.
     """
     later: dict[str, float | None] = {}
     roots: dict[str, frozenset[str]] = {}
@@ -80,7 +87,10 @@ def forecast(jobs: Sequence[Job], costs: Costs, size_of: Callable[[str], float |
         load = _load(job, lambda path, later=later: later[path] if path in later else size_of(path))
         cost = costs.of(job.rule, model, load, job.gpus) if load else None
         now = {path: size_of(path) for _, path in job.outputs}
-        later |= (written := _written(job, cost, now, _growth(job, load, size_of)))
+        outputs = cost.outputs if cost else costs.sizes(job.rule, model, load) if load else {}
+        written = _written(job, outputs, now, _growth(job, load, size_of))
+        written |= {path: told[path] for path in now.keys() & told.keys()}
+        later |= written
         kept = {path: size or 0.0 for path, size in written.items() if path not in job.temporary}
         replaced = sum(size or 0.0 for size in now.values())
         unknown = "" if cost else NO_ROW if load else NO_SIZE
@@ -108,18 +118,17 @@ def _growth(job: Job, load: Load | None, size_of: Callable[[str], float | None])
 
 
 def _written(
-    job: Job, cost: Cost | None, now: Mapping[str, float | None], growth: float | None
+    job: Job, outputs: Mapping[str, float], now: Mapping[str, float | None], growth: float | None
 ) -> dict[str, float | None]:
-    """The bytes of each output: by what they are now, else by the cost table; a list of outputs is dealt evenly."""
+    """The bytes of each output: by what they are now, else by ``outputs``, MB by name; lists are dealt evenly."""
     files = Counter(name for name, _ in job.outputs)
-    return {
-        path: now[path] * growth
-        if now[path] is not None and growth is not None
-        else cost.outputs.get(name, 0.0) * MB / files[name]
-        if cost
-        else now[path]
-        for name, path in job.outputs
-    }
+
+    def size(name: str, path: str) -> float | None:
+        if now[path] is not None and growth is not None:
+            return now[path] * growth
+        return outputs.get(name, 0.0) * MB / files[name] if outputs else now[path]
+
+    return {path: size(name, path) for name, path in job.outputs}
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:
