@@ -232,10 +232,9 @@ def check(run: Run, costs: Costs, console: Console) -> None:
     real = {one.job.name: one for one in measured(run.jobs, run.benchmarks, size_of)}
     expected = [one for one in from_nothing(run.jobs, costs, size_of) if one.job.name in real]
     table = _table("stage", "jobs", "expected: CPU h", "disk", "measured: CPU h", "disk", "CPU", "disk")
-    groups = by(sorted(expected, key=lambda one: run.places[one.job.rule]), lambda job: job.stage)
-    known = {one.job.name for one in expected if one.cost}
-    for name, total in (groups | {"total": Total.of(expected)}).items():
-        of = [real[job] for job in known if name in (real[job].job.stage, "total")]
+    known = sorted((one for one in expected if one.cost), key=lambda one: run.places[one.job.rule])
+    for name, total in (by(known, lambda job: job.stage) | {"total": Total.of(known)}).items():
+        of = [real[one.job.name] for one in known if name in (one.job.stage, "total")]
         cpu = sum(one.cpu_s for one in of) / 3600
         disk = sum(sum(one.outputs.values()) for one in of) * MB
         times = [f"x{guess / true:.2f}" if true else "" for guess, true in ((total.cpu_h, cpu), (total.disk, disk))]

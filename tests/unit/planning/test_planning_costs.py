@@ -18,8 +18,8 @@ def row(testbed="a", jobs=1, cpu_s=10.0, work=5.0, **other):
 
 
 @given(st.lists(measured, max_size=5), st.floats(0, 100), st.floats(0, 1e4), st.floats(0, 1e4))
-def test_more_work_never_costs_less(rows, floor, less, more):
-    line = fit(rows, floor)
+def test_more_work_never_costs_less(rows, typical, less, more):
+    line = fit(rows, typical)
     assert line.fixed >= 0 and line.slope >= 0
     assert line.at(less) <= line.at(less + more)
 
@@ -33,11 +33,18 @@ def test_jobs_that_lie_on_a_line_give_that_line(fixed, slope, jobs):
         assert line.at(work) == pytest.approx(fixed + slope * work, rel=1e-6)
 
 
-@given(st.integers(1, 50), st.floats(0.1, 1e3), amounts, st.floats(0, 10))
-def test_a_single_row_is_met_and_what_is_above_the_floor_grows(jobs, per_job, amount, floor):
-    line = fit([(jobs, jobs * per_job, amount)], floor)
+@given(st.integers(1, 50), st.floats(0.1, 1e3), amounts, st.floats(0, 1e3))
+def test_a_single_row_is_met_and_grows_as_is_typical(jobs, per_job, amount, typical):
+    line = fit([(jobs, jobs * per_job, amount)], typical)
     assert line.at(per_job) == pytest.approx(amount / jobs)
-    assert line.fixed == pytest.approx(min(floor, amount / jobs))
+    assert line.slope == pytest.approx(min(typical, amount / jobs / per_job))
+
+
+def test_what_is_typical_is_said_by_rules_that_were_measured_more_than_once():
+    twice = [row("a", rule="split", cpu_s=12.0, work=1.0), row("b", rule="split", cpu_s=30.0, work=10.0)]
+    once = row(cpu_s=8.0, work=1.0)
+    assert Costs([once]).of("balance", "", Load(10, 10, "MB")).cpu_s == pytest.approx(80)
+    assert Costs([once, *twice]).of("balance", "", Load(10, 10, "MB")).cpu_s == pytest.approx(8 + 9 * 2)
 
 
 def test_a_large_row_does_not_drown_a_small_one():

@@ -7,8 +7,10 @@ the MB that they read and wrote, and their work in the unit that it is counted i
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -54,19 +56,19 @@ class Line:
         return self.fixed + self.slope * work
 
 
-def fit(rows: Iterable[tuple[float, float, float]], floor: float = 0.0) -> Line:
+def fit(rows: Iterable[tuple[float, float, float]], typical: float = math.inf) -> Line:
     """The line through rows of (jobs, work, amount): least squares of the relative errors, neither number below 0.
 
-    One row does not tell what is fixed: then ``floor`` is, of what there is, and the rest grows with the work.
+    One row does not tell what is fixed and what grows: then the slope is the ``typical`` one, as far as the row allows.
     """
     rows = [row for row in rows if row[2] > 0]
     if not rows:
         return Line(0.0, 0.0)
     jobs, work, amount = np.array(rows, dtype=float).T
     if len({*(work / jobs)}) == 1:
-        mean, per_job = amount.sum() / jobs.sum(), work[0] / jobs[0]
-        fixed = min(floor, mean) if per_job > 0 else mean
-        return Line(float(fixed), float((mean - fixed) / per_job) if per_job > 0 else 0.0)
+        mean, per_job = float(amount.sum() / jobs.sum()), float(work[0] / jobs[0])
+        slope = min(typical, mean / per_job) if per_job > 0 else 0.0
+        return Line(max(mean - slope * per_job, 0.0), slope)
     share = np.stack([jobs, work], axis=1) / amount[:, None]
     fixed, slope = nnls(share, np.ones(len(amount)))[0]
     return Line(float(fixed), float(slope))
@@ -87,10 +89,6 @@ class Costs:
 
     def __init__(self, rows: Iterable[Row]):
         self.rows = list(rows)
-        self.floor = {
-            amount: min((getattr(row, amount) / row.jobs for row in self.rows), default=0.0)
-            for amount in ("cpu_s", "wall_s")
-        }
         self._fitted: dict[tuple[str, str, str, bool], tuple[Line, Line, dict[str, Line], bool] | None] = {}
 
     def of(self, rule: str, model: str, load: Load, gpus: int = 0) -> Cost | None:
@@ -116,10 +114,20 @@ class Costs:
         if not rows:
             return None
         cpu, wall = (
-            fit([(row.jobs, row.work, getattr(row, amount)) for row in rows], self.floor[amount])
+            fit([(row.jobs, row.work, getattr(row, amount)) for row in rows], self._typical(amount, unit))
             for amount in ("cpu_s", "wall_s")
         )
         return cpu, wall, _outputs(model, unit, rows), gpu and not with_gpu
+
+    @cache  # noqa: B019 - there are one or two of these tables in a run
+    def _typical(self, amount: str, unit: str) -> float:
+        """The median slope of the rules that were measured with more than one load; infinite where there is none."""
+        groups = defaultdict(list)
+        for row in self.rows:
+            if row.unit == unit:
+                groups[row.rule, row.model].append((row.jobs, row.work, getattr(row, amount)))
+        slopes = [fit(group).slope for group in groups.values() if len({work / jobs for jobs, work, _ in group}) > 1]
+        return float(np.median(slopes)) if slopes else math.inf
 
     def replaced(self, testbed: str, rows: Iterable[Row]) -> Costs:
         """These costs with other rows for one test-bed."""
