@@ -10,7 +10,7 @@ IMAGES = $(patsubst %.def,%.sif,$(wildcard containers/*.def))
 REPORT = results/$(TESTBED)/report.html
 PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint report locks envs containers containers-test clean help
+.PHONY: demo plan costs test lint report locks envs containers containers-test clean help
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
@@ -23,6 +23,12 @@ demo: $(VENV)/.installed  ## set up, run CONFIG (config/config.yaml), and say wh
 report: $(VENV)/.installed  ## make the Snakemake report of what has been run
 	@if [ ! -e $(REPORT) ] || [ results/$(TESTBED)/paper/index.html -nt $(REPORT) ]; then \
 	  $(SNAKEMAKE) --report $(REPORT); fi
+
+plan: $(VENV)/.installed  ## say what a run of CONFIG would do, why, and about what it would cost
+	@$(BIN)/python workflow/plan.py --configfile $(CONFIG)
+
+costs: $(VENV)/.installed  ## put what a finished run of CONFIG cost into config/costs.tsv
+	@$(BIN)/python workflow/plan.py --configfile $(CONFIG) --measure
 
 test: lint  ## lint, then all tests
 	$(BIN)/pytest -n 2 --dist loadgroup

@@ -1,0 +1,52 @@
+"""What a job's work grows with."""
+
+import pytest
+
+from compvqa.planning.jobs import MB, Job, Load, load_of, models_of
+
+
+def job(inputs=(), settings=None, shard=None, outputs=()):
+    return Job("j", "rule", "stage", tuple(inputs), tuple(outputs), settings=settings, shard=shard)
+
+
+def test_files_that_are_looked_things_up_in_are_no_work():
+    sizes = {"questions.parquet": 3 * MB, "features.npy": 900 * MB, "model.safetensors": 90 * MB}
+    assert load_of(job(sizes), sizes) == Load(3, 3, "MB")
+
+
+@pytest.mark.parametrize("shards", [1, 2, 16])
+def test_the_shards_together_go_through_what_all_of_them_read_once(shards):
+    items = [f"{i}-of-{shards}" for i in range(1, shards + 1)]
+    sizes = {"scenes.parquet": 8 * MB} | {f"seeds/{item}.parquet": 2 * MB for item in items}
+    loads = [load_of(job(["scenes.parquet", f"seeds/{item}.parquet"], shard=item), sizes) for item in items]
+    assert sum(load.mb for load in loads) == pytest.approx(8 + 2 * shards)
+
+
+def test_a_training_that_the_config_ends_is_counted_in_examples():
+    phases = {"optimisation": {"most_steps": 100, "batch_size": 64}, "several": {"most_steps": 10, "batch_size": 32}}
+    assert load_of(job(["a"], {"pretraining": phases}), {"a": 5 * MB}) == Load(5, 6720, "examples")
+
+
+def test_a_training_that_only_its_passes_end_grows_with_both():
+    assert load_of(job(["a"], {"training": {"epochs": 8}}), {"a": 5 * MB}) == Load(5, 40, "MB x epochs")
+
+
+def test_a_world_that_is_drawn_is_counted_in_scenes():
+    settings = {"train_scenes": 600, "val_scenes": 200, "objects": 9}
+    assert load_of(job(settings=settings), {}) == Load(0, 800, "scenes")
+
+
+def test_a_model_is_told_by_its_size_and_its_weights_carry_it_on():
+    train = job(
+        settings={"model": "lxmert", "settings": {"hidden_size": 64, "longest": 9}}, outputs=[("w", "m.safetensors")]
+    )
+    ask = job(["m.safetensors", "seeds.parquet"], {"method": "learned"})
+    words = job(settings={"encoder": {"checkpoint": "minilm", "changes": {"hidden_size": 32}}})
+    large = job(settings={"model": "lxmert", "settings": {"checkpoint": "unc-nlp/lxmert-base-uncased"}})
+    assert models_of([train, ask, words, large, job(["seeds.parquet"])]) == [
+        "lxmert hidden_size=64",
+        "lxmert hidden_size=64",
+        "minilm hidden_size=32",
+        "unc-nlp/lxmert-base-uncased",
+        "",
+    ]

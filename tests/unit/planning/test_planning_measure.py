@@ -1,0 +1,58 @@
+"""Rows of the cost table from what Snakemake measured."""
+
+import os
+
+import pytest
+
+from compvqa.errors import InputError
+from compvqa.planning.jobs import MB, Job
+from compvqa.planning.measure import measured, rows
+
+HEAD = "s\th:m:s\tmax_rss\tcpu_time\n"
+
+
+@pytest.fixture
+def finished(tmp_path):
+    """Two jobs of a rule with their files, as a run left them: 10 seconds each, 2 MB read, 1 and 3 MB written."""
+    raw = tmp_path / "raw"
+    raw.write_bytes(b" " * int(2 * MB))
+    jobs, benchmarks = [], {}
+    for name, written in (("a", 1), ("b", 3)):
+        output, benchmark = tmp_path / name, tmp_path / f"{name}.tsv"
+        output.write_bytes(b" " * int(written * MB))
+        benchmark.write_text(f"{HEAD}10.0\t0:00:10\t{100 * written}\t8.0\n")
+        jobs.append(Job(name, "split", "s", (str(raw),), (("split", str(output)),)))
+        benchmarks[name] = benchmark
+    return jobs, benchmarks
+
+
+def size_of(path):
+    return float(os.path.getsize(path)) if os.path.exists(path) else None
+
+
+def test_a_row_sums_the_jobs_of_a_rule(finished):
+    (row,) = rows(measured(*finished, size_of), "mine", "2 cores")
+    assert (row.rule, row.testbed, row.jobs, row.machine) == ("split", "mine", 2, "2 cores")
+    assert (row.cpu_s, row.wall_s, row.peak_mb) == (16, 20, 300)
+    assert (row.input_mb, row.work, row.outputs) == (4, 4, {"split": 4})
+
+
+def test_a_measurement_of_a_later_run_of_another_testbed_is_not_taken(finished):
+    jobs, benchmarks = finished
+    later = benchmarks["a"].stat().st_mtime + 60
+    os.utime(benchmarks["a"], (later, later))
+    assert [one.job.name for one in measured(jobs, benchmarks, size_of)] == ["b"]
+
+
+def test_a_job_too_short_to_be_looked_at_had_one_core(finished):
+    jobs, benchmarks = finished
+    for path in benchmarks.values():
+        path.write_text(f"{HEAD}0.4\t0:00:00\tNA\tNA\n")
+    assert [(one.cpu_s, one.peak_mb) for one in measured(jobs, benchmarks, size_of)] == [(0.4, 0.0)] * 2
+
+
+def test_a_file_that_is_no_benchmark_is_named(finished):
+    jobs, benchmarks = finished
+    benchmarks["b"].write_text("nonsense\n")
+    with pytest.raises(InputError, match=r"b\.tsv is no benchmark file"):
+        measured(jobs, benchmarks, size_of)

@@ -1,0 +1,200 @@
+"""The cost table: what the jobs of finished runs cost, and straight lines through it.
+
+A row has the jobs of one rule in one test-bed together (for each size of model apart): their CPU and wall seconds,
+the MB that they read and wrote, and their work in the unit that it is counted in (see :mod:`compvqa.planning.jobs`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import nnls
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.planning.jobs import Load
+
+# When Snakemake measures a job: each half second at first, then every half minute, but not at its end.
+SHORT, SHORT_UNTIL, LONG = 0.5, 15.0, 30.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """Sums over ``jobs`` jobs; ``outputs`` are MB by the outputs' names in the rule, ``peak_mb`` is the largest."""
+
+    rule: str
+    model: str
+    testbed: str
+    jobs: int
+    cpu_s: float
+    wall_s: float
+    peak_mb: float
+    input_mb: float
+    work: float
+    unit: str
+    gpus: int = 0
+    machine: str = ""
+    outputs: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Line:
+    """An amount for each job and for each unit of its work, neither below 0."""
+
+    fixed: float
+    slope: float
+
+    def at(self, work: float) -> float:
+        """The amount at so much work."""
+        return self.fixed + self.slope * work
+
+
+def fit(rows: Iterable[tuple[float, float, float]], typical: float = math.inf) -> Line:
+    """The line through rows of (jobs, work, amount): least squares of the relative errors, neither number below 0.
+
+    One row does not tell what is fixed and what grows: then the slope is the ``typical`` one, as far as the row allows.
+    """
+    rows = [row for row in rows if row[2] > 0]
+    if not rows:
+        return Line(0.0, 0.0)
+    jobs, work, amount = np.array(rows, dtype=float).T
+    if len({*(work / jobs)}) == 1:
+        mean, per_job = float(amount.sum() / jobs.sum()), float(work[0] / jobs[0])
+        slope = min(typical, mean / per_job) if per_job > 0 else 0.0
+        return Line(max(mean - slope * per_job, 0.0), slope)
+    share = np.stack([jobs, work], axis=1) / amount[:, None]
+    fixed, slope = nnls(share, np.ones(len(amount)))[0]
+    return Line(float(fixed), float(slope))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a job is expected to cost; ``bound`` says that it asks for a GPU and was measured without."""
+
+    cpu_s: float
+    wall_s: float
+    outputs: dict[str, float]
+    bound: bool
+
+
+class Costs:
+    """Rows of a cost table, and what they say of other jobs."""
+
+    def __init__(self, rows: Iterable[Row]):
+        self.rows = list(rows)
+        self._fitted: dict[tuple[str, str, str, bool], tuple[Line, Line, dict[str, Line], bool] | None] = {}
+
+    def of(self, rule: str, model: str, load: Load, gpus: int = 0) -> Cost | None:
+        """The cost of a job, and the MB of each of its outputs; None where no row is like it."""
+        key = (rule, model, load.unit, gpus > 0)
+        if key not in self._fitted:
+            self._fitted[key] = self._fit(*key)
+        if (fitted := self._fitted[key]) is None:
+            return None
+        cpu, wall, outputs, bound = fitted
+        written = {name: line.at(_size(model, load)) for name, line in outputs.items()}
+        return Cost(cpu.at(load.work), wall.at(load.work), written, bound)
+
+    def sizes(self, rule: str, model: str, load: Load) -> dict[str, float]:
+        """The MB of a job's outputs where no row is like it: by its rule's other rows, since models change little."""
+        rows = [row for row in self.rows if row.rule == rule]
+        return {name: line.at(_size(model, load)) for name, line in _outputs(model, load.unit, rows).items()}
+
+    def _fit(self, rule: str, model: str, unit: str, gpu: bool) -> tuple[Line, Line, dict[str, Line], bool] | None:
+        rows = [row for row in self.rows if (row.rule, row.model, row.unit) == (rule, model, unit)]
+        with_gpu = [row for row in rows if row.gpus > 0]
+        rows = (with_gpu if gpu else [row for row in rows if not row.gpus]) or rows
+        if not rows:
+            return None
+        cpu, wall = (
+            fit([(row.jobs, row.work, getattr(row, amount)) for row in rows], self._typical(amount, unit))
+            for amount in ("cpu_s", "wall_s")
+        )
+        return cpu, wall, _outputs(model, unit, rows), gpu and not with_gpu
+
+    @cache  # noqa: B019 - there are one or two of these tables in a run
+    def _typical(self, amount: str, unit: str) -> float:
+        """The median slope of the rules that were measured with more than one load; infinite where there is none."""
+        groups = defaultdict(list)
+        for row in self.rows:
+            if row.unit == unit:
+                groups[row.rule, row.model].append((row.jobs, row.work, getattr(row, amount)))
+        slopes = [fit(group).slope for group in groups.values() if len({work / jobs for jobs, work, _ in group}) > 1]
+        return float(np.median(slopes)) if slopes else math.inf
+
+    def replaced(self, testbed: str, rows: Iterable[Row]) -> Costs:
+        """These costs with other rows for one test-bed."""
+        return Costs([row for row in self.rows if row.testbed != testbed] + list(rows))
+
+    def without(self, testbed: str) -> Costs:
+        """These costs without those of one test-bed."""
+        return self.replaced(testbed, [])
+
+
+def _outputs(model: str, unit: str, rows: list[Row]) -> dict[str, Line]:
+    sizes = [(row, _size(model, Load(row.input_mb, row.work, unit))) for row in rows]
+    names = sorted({name for row in rows for name in row.outputs})
+    return {name: fit([(row.jobs, size, row.outputs.get(name, 0)) for row, size in sizes]) for name in names}
+
+
+def _size(model: str, load: Load) -> float:
+    """What a job's outputs grow with: weights are as large after any number of steps, however much they learnt from."""
+    if load.unit == "scenes":
+        return load.work
+    return 0.0 if model and load.unit != "MB" else load.mb
+
+
+def cpu_seconds(wall: float, sampled: float | None) -> float:
+    """The CPU seconds of a job of so many wall seconds, by what Snakemake counted until it last looked.
+
+    What the job did after that is taken to be like what it did before; a job that was never looked at, to have had
+    one core.
+    """
+    if wall < SHORT_UNTIL:
+        looked = SHORT * math.floor(wall / SHORT)
+    else:
+        looked = SHORT_UNTIL + LONG * math.floor((wall - SHORT_UNTIL) / LONG)
+    return sampled * wall / looked if sampled is not None and looked else wall
+
+
+def read_costs(path: Path) -> Costs:
+    """The costs in a table; none where there is no such file. Raises :class:`InputError` for a wrong table."""
+    if not path.exists():
+        return Costs([])
+    names = [part.name for part in fields(Row)]
+    table = pd.read_csv(path, sep="\t", comment="#", keep_default_na=False)
+    if missing := set(names) - set(table.columns):
+        raise InputError(f"{path} lacks the column {min(missing)}: let `make costs` write it.")
+    try:
+        return Costs(Row(**row | {"outputs": _split(row["outputs"])}) for row in table[names].to_dict("records"))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} has a row that is wrong ({error}): correct it, or let `make costs` write it."
+        ) from None
+
+
+def write_costs(path: Path, costs: Costs, head: str) -> None:
+    """Write the table, sorted, with ``head`` as comments before it."""
+    rows = sorted(costs.rows, key=lambda row: (row.rule, row.model, row.testbed))
+    lines = [f"# {line}".rstrip() for line in head.strip().splitlines()]
+    lines.append("\t".join(part.name for part in fields(Row)))
+    lines += ["\t".join(_text(getattr(row, part.name)) for part in fields(Row)) for row in rows]
+    with tables.replacing(path) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{name}={_text(mb)}" for name, mb in sorted(value.items()))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _split(text: str) -> dict[str, float]:
+    return {name: float(mb) for name, _, mb in (part.partition("=") for part in text.split())}
