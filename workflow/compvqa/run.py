@@ -15,6 +15,7 @@ from compvqa.errors import InputError
 from compvqa.files import read_yaml
 from compvqa.provenance import record
 from compvqa.provenance.digest import code_digest
+from compvqa.provenance.intact import check_intact
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -74,6 +75,7 @@ def run_stage(
     for path in inputs:
         if not path.exists():
             raise InputError(f"{path} does not exist: run the stage that makes it, or correct the path.")
+    check_intact(record.files_of(inputs))
     data = settings.model_dump(mode="json") if isinstance(settings, BaseModel) else settings
     recipe = record.recipe_id(stage, digest, data, seed, record.files_of(inputs))
     started = datetime.now(UTC)

@@ -14,6 +14,7 @@ import os
 import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
@@ -39,7 +40,13 @@ def fingerprint(path: Path) -> str:
 
 
 def sha256(path: Path) -> str:
-    """The sha256 of a file in hex, read in pieces."""
+    """The sha256 of a file in hex, read in pieces, and only once while the file stays as it is."""
+    now = path.stat()
+    return _sha256(path, now.st_ino, now.st_size, now.st_mtime_ns)
+
+
+@lru_cache(maxsize=1 << 17)
+def _sha256(path: Path, *_as_it_is: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -83,8 +90,8 @@ def write(
         "code": code,
         "settings": settings,
         "seed": seed,
-        "inputs": [{"path": _shown(p), "sha256": sha256(p)} for p in files_of(inputs)],
-        "outputs": [{"path": _shown(p), "sha256": sha256(p)} for p in files_of(outputs)],
+        "inputs": [{"path": shown(p), "sha256": sha256(p)} for p in files_of(inputs)],
+        "outputs": [{"path": shown(p), "sha256": sha256(p)} for p in files_of(outputs)],
         "counts": counts,
         "versions": versions(),
         "host": f"{platform.system()} {platform.machine()}",
@@ -96,5 +103,6 @@ def write(
         temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _shown(path: Path) -> str:
+def shown(path: Path) -> str:
+    """How a record names a file: as it was given, or by its name alone where that is an absolute path."""
     return path.name if path.is_absolute() else path.as_posix()
