@@ -18,7 +18,7 @@ class InputError(Exception):
 
 
 def disk_full(error: BaseException, path: Path | str | None = None) -> InputError | None:
-    """What to tell where ``error`` came of a full disk while ``path`` was written; None where it came of something else.
+    """What to tell where ``error`` came of a full disk while ``path`` was written; None where it came of another cause.
 
     Libraries tell it in errors of their own kinds (DuckDB, torch, safetensors), so that the text counts as well.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from compvqa import tables
+from compvqa.scratch import scratch_folder
 from compvqa.tables import Schema
 
 
@@ -20,12 +20,11 @@ def connect(scratch: Path | str, memory: str = "2GB", threads: int = 1) -> Itera
 
     ``memory`` bounds what it holds before it spills; what it spills is bounded by 64 GB.
     """
-    Path(scratch).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".duckdb.", dir=scratch) as folder:
+    with scratch_folder(scratch, "duckdb") as folder:
         settings = {
             "memory_limit": memory,
             "threads": threads,
-            "temp_directory": folder,
+            "temp_directory": str(folder),
             "max_temp_directory_size": "64GB",
             "preserve_insertion_order": False,
         }

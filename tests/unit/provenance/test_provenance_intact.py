@@ -43,10 +43,19 @@ def test_one_flipped_bit_in_any_output_is_told(outputs, note):
     check_intact(paths)
     for path in paths:
         path.write_bytes(b"\x00" * 99 + b"\x01")
-        with pytest.raises(InputError, match=f"{path} is not as it was written .* delete it and run again"):
+        with pytest.raises(InputError, match=f"^{path} is not as it was written .* and run again"):
             run_stage("next", ["compvqa.tables"], dict, inputs=paths, outputs=[])
         path.write_bytes(b"\x00" * 100)
     check_intact(paths)
+
+
+@pytest.mark.parametrize("harm", [lambda path: path.write_bytes(b""), lambda path: path.unlink()])
+def test_a_folder_made_as_a_whole_is_to_be_made_again_as_a_whole(harm):
+    paths = made("stage", "w/world.json", "w/images/1.png", "w/images/2.png", note="w/world.prov.json")
+    check_intact([Path("w/images")])
+    harm(paths[2])
+    with pytest.raises(InputError, match="^w/images/2.png .* delete w/images and run again"):
+        check_intact([Path("w/images")])
 
 
 def test_absolute_paths_are_known_by_the_record_beside_them(tmp_path):

@@ -13,26 +13,40 @@ from functools import cache
 from pathlib import Path
 
 from compvqa.errors import InputError
-from compvqa.provenance.record import sha256, shown
+from compvqa.provenance.record import files_of, sha256, shown
 
 END = ".prov.json"
 Listing = Callable[[Path], list[Path]]
 BY_HAND = {"word_pairs"}  # stages whose outputs people then write into
 
 
-def check_intact(paths: Iterable[Path]) -> None:
-    """Raise :class:`InputError` naming the first file among ``paths`` that differs from its record."""
+def check_intact(inputs: Iterable[Path]) -> None:
+    """Raise :class:`InputError` naming the first file that differs from its record, or that a folder should hold.
+
+    ``inputs`` are files and folders, which must exist.
+    """
     known, listed, folders = cache(_outputs), cache(_records_in), cache(_folders_in)
-    for path in paths:
-        for record in _near(path, listed, folders):
-            expected = known(record).get(shown(path))
-            if expected is None:
-                continue
-            if expected != sha256(path):
+    for given in inputs:
+        for record in _above(given, listed) if given.is_dir() else ():
+            gone = [path for path in map(Path, known(record)) if path.is_relative_to(given) and not path.exists()]
+            if gone:
                 raise InputError(
-                    f"{path} is not as it was written (its sha256 differs from that in {record}): delete it and run again."
+                    f"{gone[0]} is not there, but in {record}: delete {_whole(gone[0], record)} and run again."
                 )
-            break
+        for path in files_of([given]):
+            for record in _near(path, listed, folders):
+                expected = known(record).get(shown(path))
+                if expected not in (None, sha256(path)):
+                    wrong = f"{path} is not as it was written (its sha256 is not that in {record})"
+                    raise InputError(f"{wrong}: delete {_whole(path, record)} and run again.")
+                if expected is not None:
+                    break
+
+
+def _whole(path: Path, record: Path) -> Path:
+    """What must go for ``path`` to be made again: it, or the folder beside its record that was made as a whole."""
+    inside = path.is_relative_to(record.parent)
+    return record.parent / path.relative_to(record.parent).parts[0] if inside else path
 
 
 def _near(path: Path, listed: Listing, folders: Listing) -> Iterator[Path]:
@@ -41,11 +55,15 @@ def _near(path: Path, listed: Listing, folders: Listing) -> Iterator[Path]:
     yield from [own] if own.exists() else listed(path.parent)
     if path.is_absolute():  # a record has only the names of such files
         return
-    for above in list(path.parents)[1:4]:
-        yield from listed(above)
+    yield from _above(path.parent, listed)
     for folder in folders(path.parent.parent):
         beside = [folder / (name + END) for name in (path.name, folder.name)]
         yield from (record for record in beside if record.exists())
+
+
+def _above(path: Path, listed: Listing) -> Iterator[Path]:
+    for folder in list(path.parents)[:3]:
+        yield from listed(folder)
 
 
 def _folders_in(folder: Path) -> list[Path]:
