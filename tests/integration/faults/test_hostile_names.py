@@ -46,11 +46,11 @@ def scene(draw: random.Random, names: list[str]) -> dict:
     things = {}
     for number in range(5):
         name = draw.choice(names) if number < 4 else draw.choice(REFUSED)
-        box = {"x": 10 * number, "y": 10, "w": 9, "h": 9}
+        box = {"x": 40 * number, "y": 10, "w": 35, "h": 35}
         relations = [{"name": draw.choice(["on", "at 'the' side of"]), "object": str((number + 1) % 4)}]
         look = [draw.choice(["50% red", "black & white"]), draw.choice(REFUSED)]
         things[str(number)] = {"name": name, "attributes": look, "relations": relations, **box}
-    return {"width": 100, "height": 100, "objects": things}
+    return {"width": 240, "height": 100, "objects": things}
 
 
 @pytest.fixture(scope="module")
