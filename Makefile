@@ -10,7 +10,7 @@ IMAGES = $(patsubst %.def,%.sif,$(wildcard containers/*.def))
 REPORT = results/$(TESTBED)/report.html
 PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo plan costs test lint report locks envs containers containers-test clean help
+.PHONY: demo plan costs test lint faults report locks envs containers containers-test clean help
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
@@ -52,6 +52,11 @@ $(VENV)/.installed: pyproject.toml requirements.lock
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
 	$(PIP_INSTALL) -r requirements-dev.lock -c requirements.lock
 	@touch $@
+
+ROUNDS ?= 200
+SEED ?= 1
+faults: $(VENV)/.installed-dev  ## kill, starve and corrupt ROUNDS small runs and see that each recovers (docs/faults.md)
+	PYTHONPATH=workflow:tests $(BIN)/python -m integration.faults --rounds $(ROUNDS) --seed $(SEED)
 
 locks: $(VENV)/.installed  ## write the locks anew; RENEW="NAME …" lets these packages change
 	$(BIN)/python envs/generate.py lock --renew $(RENEW)

@@ -1,4 +1,13 @@
-"""The one kind of error a user is meant to read."""
+"""The one kind of error a user is meant to read, and a full disk told as one."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+
+_FULL = {errno.ENOSPC: "no space left on device", errno.EDQUOT: "disk quota exceeded", errno.EFBIG: "file too large"}
+_TORCH = ("iostream error", "file write failed")  # all that torch.save tells of it
 
 
 class InputError(Exception):
@@ -6,3 +15,24 @@ class InputError(Exception):
 
     The command line prints the message without a stack trace and exits with status 1.
     """
+
+
+def disk_full(error: BaseException, path: Path | str | None = None) -> InputError | None:
+    """What to tell where ``error`` came of a full disk while ``path`` was written; None where it came of another cause.
+
+    Libraries tell it in errors of their own kinds (DuckDB, torch, safetensors), so that the text counts as well.
+    """
+    for cause in _causes(error):
+        text = " ".join(str(cause).split())
+        met = [why for number, why in _FULL.items() if getattr(cause, "errno", None) == number or why in text.lower()]
+        met += [_FULL[errno.ENOSPC] for told in _TORCH if told in text]
+        if met:
+            what = path or getattr(cause, "filename", None) or f"something ({text[:200]})"
+            return InputError(f"{what} could not be written: {met[0]}; make room and run again.")
+    return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

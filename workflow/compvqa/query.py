@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from compvqa import tables
+from compvqa.scratch import scratch_folder
 from compvqa.tables import Schema
 
 
@@ -23,12 +23,11 @@ def connect(scratch: Path | str, memory: str = "2GB", threads: int = 1) -> Itera
     The folder is in TMPDIR where the environment names one, else inside ``scratch``. ``memory`` bounds what it holds
     before it spills; what it spills is bounded by 64 GB.
     """
-    Path(scratch).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".duckdb.", dir=os.environ.get("TMPDIR") or scratch) as folder:
+    with scratch_folder(os.environ.get("TMPDIR") or scratch, "duckdb") as folder:
         settings = {
             "memory_limit": memory,
             "threads": threads,
-            "temp_directory": folder,
+            "temp_directory": str(folder),
             "max_temp_directory_size": "64GB",
             "preserve_insertion_order": False,
         }

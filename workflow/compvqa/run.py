@@ -15,6 +15,8 @@ from compvqa.errors import InputError
 from compvqa.files import read_yaml
 from compvqa.provenance import record
 from compvqa.provenance.digest import code_digest
+from compvqa.provenance.intact import check_intact
+from compvqa.scratch import clear_temporaries
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -74,14 +76,16 @@ def run_stage(
     for path in inputs:
         if not path.exists():
             raise InputError(f"{path} does not exist: run the stage that makes it, or correct the path.")
+    check_intact(inputs)
     data = settings.model_dump(mode="json") if isinstance(settings, BaseModel) else settings
     recipe = record.recipe_id(stage, digest, data, seed, record.files_of(inputs))
     started = datetime.now(UTC)
+    path = (note or outputs[0].with_name(outputs[0].name + ".prov.json")) if outputs else None
+    clear_temporaries([*outputs, path] if path else [])
     with tables.recipe(recipe):
         counts = work()
-    if not outputs:
+    if path is None:
         return counts
-    path = note or outputs[0].with_name(outputs[0].name + ".prov.json")
     record.write(
         path,
         stage=stage,

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from compvqa.errors import InputError
+from compvqa.errors import InputError, disk_full
 
 RECIPE = b"compvqa.recipe"
 SCHEMA = b"compvqa.schema"
@@ -57,13 +57,22 @@ def running() -> str:
 
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
-    """A temporary path beside ``path`` that is renamed to ``path`` when the block ends well."""
+    """A temporary path beside ``path`` that is renamed to ``path`` when the block ends well.
+
+    Raises :class:`InputError` naming ``path`` where the disk is full.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
         os.replace(temporary, path)
+    except InputError:
+        raise
+    except Exception as error:
+        if told := disk_full(error, path):
+            raise told from None
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -123,7 +132,11 @@ def _in_order(keys: pa.Table, names: Sequence[str], strict: bool) -> bool:
 def read(path: Path | str, schema: Schema | None = None, columns: Sequence[str] | None = None) -> pa.Table:
     """The table at ``path``; with a schema, one that lacks its columns is refused with a clear error."""
     with _opened(path, schema) as file:
-        return file.read(columns=None if columns is None else list(columns)).replace_schema_metadata(None)
+        try:
+            table = file.read(columns=None if columns is None else list(columns))
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(path, error) from None
+    return table.replace_schema_metadata(None)
 
 
 def check(path: Path | str, schema: Schema) -> None:
@@ -136,13 +149,18 @@ def _opened(path: Path | str, schema: Schema | None) -> pq.ParquetFile:
         file = pq.ParquetFile(path, memory_map=True)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist: run the stage that makes it first.") from None
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path} is not a readable Parquet file ({error}): delete it and rerun.") from None
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, error) from None
     missing = [name for name in schema.fields.names if name not in file.schema_arrow.names] if schema else []
     if missing:
         file.close()
         raise InputError(f"{path} is no {schema.name} table: it lacks the column {missing[0]}.")
     return file
+
+
+def _unreadable(path: Path | str, error: Exception) -> InputError:
+    why = " ".join(str(error).split())
+    return InputError(f"{path} is not a readable Parquet file ({why}): delete it and run again.")
 
 
 def read_all(paths: Iterable[Path | str], schema: Schema, columns: Sequence[str] | None = None) -> pa.Table:
@@ -156,6 +174,6 @@ def read_all(paths: Iterable[Path | str], schema: Schema, columns: Sequence[str]
 
 def recipe_of(path: Path | str) -> str | None:
     """The recipe id in the metadata of the Parquet file at ``path``; None where there is none."""
-    metadata = pq.read_metadata(path).metadata or {}
-    value = metadata.get(RECIPE)
+    with _opened(path, None) as file:
+        value = (file.metadata.metadata or {}).get(RECIPE)
     return value.decode() if value else None

@@ -62,7 +62,7 @@ def test_a_saved_model_says_the_same(tmp_path):
     score = learned.scorer(tmp_path / "lexicon.json", tmp_path)
     assert score("noun", ["cat", "fire hydrant"], ["red", "cat"]) == m(pairs, "noun")
     assert learned.model_name(tmp_path) == "learned:minilm"
-    with pytest.raises(InputError, match="train the word filter first"):
+    with pytest.raises(InputError, match="run the stage that makes it first"):
         load(tmp_path / "verb")
     with pytest.raises(InputError, match="--models"):
         learned.scorer(tmp_path / "lexicon.json", None)

@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from compvqa.errors import InputError
+from compvqa.errors import InputError, disk_full
 
 app = typer.Typer(
     name="compvqa",
@@ -33,8 +33,11 @@ def main() -> None:
         part.add_to(app)
     try:
         app()
-    except InputError as error:
-        print(f"compvqa: {error}", file=sys.stderr)
-        sys.exit(1)
     except BrokenPipeError:
         os._exit(1)
+    except Exception as error:
+        told = error if isinstance(error, InputError) else disk_full(error)
+        if told is None:
+            raise
+        print(f"compvqa: {told}", file=sys.stderr)
+        sys.exit(1)

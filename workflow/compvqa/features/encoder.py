@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional
 
@@ -22,6 +21,7 @@ from compvqa import tables
 from compvqa.features.settings import EncoderSettings
 from compvqa.progress import track
 from compvqa.seeds import stable_hash
+from compvqa.weights import load_metadata, load_weights
 
 SHAPE = 4  # numbers that tell a region's place and shape to the encoder
 
@@ -218,12 +218,11 @@ def save(encoder: RegionEncoder, path: Path) -> None:
 def load(path: Path, settings: EncoderSettings) -> RegionEncoder:
     """The encoder that :func:`save` wrote, in evaluation mode."""
     encoder = RegionEncoder(settings, read_vocabulary(path))
-    encoder.load_state_dict(load_file(path))
+    encoder.load_state_dict(load_weights(path))
     return encoder.eval()
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
     """The words of the encoder at ``path``."""
-    with safe_open(path, framework="pt") as file:
-        words = json.loads(file.metadata()["vocabulary"])
+    words = json.loads(load_metadata(path)["vocabulary"])
     return Vocabulary(tuple(words["nouns"]), tuple(map(tuple, words["groups"])))

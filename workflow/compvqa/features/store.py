@@ -129,7 +129,7 @@ class RegionStore:
         table = tables.read(regions, REGIONS)
         try:
             self.features = np.load(features, mmap_mode="r")
-        except (FileNotFoundError, ValueError) as error:
+        except (OSError, EOFError, ValueError) as error:
             raise InputError(f"{features} is no feature matrix ({error}): run the stage features again.") from None
         column = {name: table[name].to_numpy() for name in table.column_names if name != "image"}
         names, ends = _runs(table["image"])

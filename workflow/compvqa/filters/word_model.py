@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers
-from safetensors.torch import load_file
 from tokenizers import Encoding, Tokenizer
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel
 
@@ -23,6 +22,7 @@ from compvqa.files import read_json
 from compvqa.filters.lexicon import Lexicon
 from compvqa.filters.pairs import DIRECTED
 from compvqa.filters.word_settings import EncoderSettings
+from compvqa.weights import load_weights
 
 CLASSES = ("contradiction", "entailment", "neutral")
 LENGTHS = 4  # sequences are padded to a multiple of so many tokens
@@ -113,10 +113,7 @@ def pretrained(settings: EncoderSettings) -> tuple[WordModel, tuple[str, ...]]:
 
 def load(folder: Path) -> WordModel:
     """The fine-tuned model in ``folder`` (model.json, model.safetensors)."""
-    try:
-        weights = load_file(folder / "model.safetensors")
-    except FileNotFoundError as error:
-        raise InputError(f"{error.filename or folder} does not exist: train the word filter first.") from None
+    weights = load_weights(folder / "model.safetensors")
     described = read_json(folder / "model.json")
     kind = described["config"].pop("model_type")
     network = AutoModelForSequenceClassification.from_config(AutoConfig.for_model(kind, **described["config"]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +17,7 @@ from compvqa.errors import InputError
 from compvqa.filters.lexicon import KINDS, Lexicon
 from compvqa.filters.pairs import DIRECTED, PairSettings, in_context, opened, vocabulary
 from compvqa.progress import track
+from compvqa.scratch import scratch_folder
 from compvqa.tables import Schema
 
 OVERLAP = Schema(
@@ -63,8 +63,8 @@ def overlap(
     model = method.model_name(models) if hasattr(method, "model_name") else settings.method
     out.parent.mkdir(parents=True, exist_ok=True)
     counts: dict[str, int] = {}
-    with tempfile.TemporaryDirectory(prefix=".overlap.", dir=out.parent) as folder:
-        spooled = Path(folder) / "pairs.parquet"
+    with scratch_folder(out.parent, "overlap") as folder:
+        spooled = folder / "pairs.parquet"
         with opened(scenes, Path(folder), settings) as connection:
             with pq.ParquetWriter(spooled, OVERLAP.fields, compression="lz4") as writer:
                 for kind in sorted(KINDS):

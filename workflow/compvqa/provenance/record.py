@@ -14,6 +14,7 @@ import os
 import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
@@ -46,7 +47,13 @@ def fingerprint(path: Path) -> str:
 
 
 def sha256(path: Path) -> str:
-    """The sha256 of a file in hex, read in pieces."""
+    """The sha256 of a file in hex, read in pieces, and only once while the file stays as it is."""
+    now = path.stat()
+    return _sha256(path, now.st_ino, now.st_size, now.st_mtime_ns)
+
+
+@lru_cache(maxsize=1 << 17)
+def _sha256(path: Path, *_as_it_is: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -94,8 +101,8 @@ def write(
         "code": code,
         "settings": settings,
         "seed": seed,
-        "inputs": [{"path": _shown(p), "sha256": sha256(p)} for p in files_of(inputs)],
-        "outputs": [{"path": _shown(p), "sha256": sha256(p)} for p in files_of(outputs)],
+        "inputs": [{"path": shown(p), "sha256": sha256(p)} for p in files_of(inputs)],
+        "outputs": [{"path": shown(p), "sha256": sha256(p)} for p in files_of(outputs)],
         "counts": counts,
         "versions": versions(),
         "host": f"{platform.system()} {platform.machine()}",
@@ -107,8 +114,8 @@ def write(
         temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _shown(path: Path) -> str:
-    """A path as given; of an absolute one, its place in the project, or else its name alone."""
+def shown(path: Path) -> str:
+    """How a record names a file: as given; an absolute one by its place in the project, or else by its name."""
     if not path.is_absolute():
         return path.as_posix()
     return PROJECT + path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name

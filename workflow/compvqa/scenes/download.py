@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import os
 import shutil
 import stat
 import tarfile
@@ -25,7 +26,7 @@ from compvqa.tables import replacing
 LOCK = "lock"  # in place of a sha256: record it on the first fetch
 CHUNK = 1 << 20  # bytes
 FETCH = 1 << 16  # bytes; what a broken connection loses at most
-TIMEOUT = (10, 60)  # seconds to connect, and between two bytes
+TIMEOUT = 60  # seconds to connect, and between two bytes, if $COMPVQA_TIMEOUT does not say another number
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _fetch(row: Download, part: Path) -> int:
     try:
         headers = {"Range": f"bytes={have}-"} if have else {}
         headers["Accept-Encoding"] = "identity"
-        with requests.get(row.url, headers=headers, stream=True, timeout=TIMEOUT) as answer:
+        with requests.get(row.url, headers=headers, stream=True, timeout=_timeout()) as answer:
             if answer.status_code == 416 and have:  # nothing is missing, or the part is too long
                 return 0
             if answer.status_code not in (200, 206):
@@ -125,6 +126,17 @@ def _fetch(row: Download, part: Path) -> int:
             f"goes on from byte {have + fetched:,}), or put the file at {part.with_suffix('')} by hand."
         ) from None
     return fetched
+
+
+def _timeout() -> float:
+    given = os.environ.get("COMPVQA_TIMEOUT", TIMEOUT)
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds < 1e6:
+        raise InputError(f"COMPVQA_TIMEOUT is {given!r} in the environment: give seconds, as 60.")
+    return seconds
 
 
 def _starts_at(answer: requests.Response, have: int) -> bool:

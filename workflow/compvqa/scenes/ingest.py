@@ -8,10 +8,8 @@ from __future__ import annotations
 import gc
 import importlib
 import re
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import duckdb
@@ -26,6 +24,7 @@ from compvqa.filters.lexicon import Lexicon
 from compvqa.progress import track
 from compvqa.scenes.raw import RawScene, Report, SplitOf
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, REJECTS, RELATIONS, SCENES, TABLES
+from compvqa.scratch import scratch_folder
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 from compvqa.tables import Schema
@@ -112,14 +111,25 @@ def _split_rule(source: SourceSettings) -> SplitOf:
 
 
 def _once(scenes: Iterable[RawScene], report: Report) -> Iterator[RawScene]:
-    """The scenes, of those with an equal id only the first."""
+    """The scenes whose ids can be written, of those with an equal id only the first."""
     seen: set[str] = set()
     for scene in scenes:
-        if scene.raw_id in seen:
+        if not _encodable(scene):
+            report.reject(scene.raw_id, "scene", "an id in it is no valid text")
+        elif scene.raw_id in seen:
             report.reject(scene.raw_id, "scene", "scene id repeated")
         else:
             seen.add(scene.raw_id)
             yield scene
+
+
+def _encodable(scene: RawScene) -> bool:
+    """Whether all ids of a scene are text that a file can hold (JSON can escape halves of characters)."""
+    try:
+        "".join([scene.raw_id, scene.image_id, *(item.object_id for item in scene.objects)]).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class _Spool:
@@ -137,8 +147,8 @@ class _Spool:
         self.rows: dict[str, list[tuple]] = {schema.name: [] for schema in self.schemas}
 
     def __enter__(self) -> _Spool:
-        self.out.mkdir(parents=True, exist_ok=True)
-        self.folder = Path(tempfile.mkdtemp(prefix=".ingest.", dir=self.out))
+        self.stack = ExitStack()
+        self.folder = self.stack.enter_context(scratch_folder(self.out, "ingest"))
         self.writers = {
             s.name: pq.ParquetWriter(self._spooled(s), s.fields, compression="lz4", use_dictionary=False)
             for s in self.schemas
@@ -146,9 +156,9 @@ class _Spool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for writer in self.writers.values():
-            writer.close()
-        shutil.rmtree(self.folder)
+        with self.stack:
+            for writer in self.writers.values():
+                writer.close()
 
     def _spooled(self, schema: Schema) -> Path:
         return self.folder / f"{schema.name}.parquet"

@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from compvqa import tables
+from compvqa.errors import disk_full
 from compvqa.progress import track
 from compvqa.seeds import stable_hash
 from compvqa.training.settings import OptimisationSettings
@@ -72,7 +73,12 @@ def fit(
         ],
     )
     trainer.remove_callback(PrinterCallback)
-    trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
+    try:
+        trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
+    except Exception as error:
+        if told := disk_full(error, checkpoints):
+            raise told from None
+        raise
     _write_history(out / "history.csv", trainer.state.log_history)
     with tables.replacing(out / "model.safetensors") as temporary:
         weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}

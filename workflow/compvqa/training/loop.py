@@ -10,7 +10,6 @@ from types import ModuleType
 import pyarrow as pa
 import torch
 from pydantic import Field
-from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from compvqa import tables
@@ -32,6 +31,7 @@ from compvqa.training.data import (
     word_tokenizer,
 )
 from compvqa.training.fit import OptimisationSettings, fit, prepare
+from compvqa.weights import load_weights
 
 UNKNOWN_ANSWER = -100  # the label of what no train question has for its answer; losses leave it out
 NEW = ("over_images.", "cls", "classifier.")  # parameters that no released weights give
@@ -95,7 +95,7 @@ def train(
     backbone = plugin(model).Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
     made = MultiImageModel(backbone, model_settings, len(answers))
     if start is not None:
-        load_pretrained(made, load_file(start / "model.safetensors"), shared_words(tokenizer, base))
+        load_pretrained(made, load_weights(start / "model.safetensors"), shared_words(tokenizer, base))
     released = NEW if getattr(model_settings, "checkpoint", "") else ("",)
     longest = model_settings.longest
     recipe = [
@@ -164,7 +164,7 @@ def predict(
         raise InputError(f"{run_folder} was trained on features of another length than {features}: train it again.")
     backbone = module.Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
     model = MultiImageModel(backbone, model_settings, len(answers))
-    model.load_state_dict(load_file(run_folder / "model.safetensors"))
+    model.load_state_dict(load_weights(run_folder / "model.safetensors"))
     texts = {GENERATED: read_questions(dataset, scenes, split, parts)}
     texts |= {PARAPHRASED: paraphrased(texts[GENERATED], paraphrases)} if paraphrases else {}
     found, counts = [], {"in": len(texts[GENERATED])}

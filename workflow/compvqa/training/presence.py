@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 from pydantic import Field
-from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from compvqa import tables
@@ -31,6 +30,7 @@ from compvqa.settings import Settings
 from compvqa.training.data import collate, shared_words
 from compvqa.training.fit import OptimisationSettings, fit, prepare
 from compvqa.training.loop import plugin, tokenizer_of
+from compvqa.weights import load_weights
 
 FILES = ("model.safetensors", "model.json", "history.csv", "saw.parquet")
 HEADS = ("head.", "region_head.")  # new, whatever a model starts from
@@ -100,7 +100,7 @@ def train_presence(
     backbone = plugin(model).Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
     made = MatchModel(backbone, model_settings, 2, settings.zeroed)
     if start is not None:
-        load_pretrained(made, load_file(start / "model.safetensors"), shared_words(tokenizer, base), HEADS)
+        load_pretrained(made, load_weights(start / "model.safetensors"), shared_words(tokenizer, base), HEADS)
     learnt, held_out, images = _sides(pairs, settings, seed)
     recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), fold, start]
     recipe += [tables.recipe_of(path) for path in (examples, regions)]

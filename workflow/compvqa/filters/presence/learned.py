@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import torch
-from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from compvqa import tables
@@ -33,6 +32,7 @@ from compvqa.questions.covr.references import matches
 from compvqa.scenes.graph import SceneStore
 from compvqa.training.data import collate
 from compvqa.training.loop import plugin
+from compvqa.weights import load_weights
 
 PART = 32_768  # pairs that are scored and kept together
 DIGITS = 4  # of p: far coarser than what the size of a batch changes
@@ -170,7 +170,7 @@ class _Judge:
         tokenizer = Tokenizer.from_str(described["tokenizer"])
         backbone = module.Backbone(settings, tokenizer.get_vocab_size(), self.store.dimension)
         model = MatchModel(backbone, settings, 2)
-        model.load_state_dict(load_file(folder / "model.safetensors"))
+        model.load_state_dict(load_weights(folder / "model.safetensors"))
         model = model.to(self.device, torch.float32 if self.device == "cuda" else torch.float64)
         return model.eval(), tokenizer, settings.longest
 

@@ -7,7 +7,6 @@ Candidates are found either by reading the graph back and searching set-wise as 
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ from compvqa.graphs.neo4j.loading import Loaded
 from compvqa.graphs.neo4j.service import serving
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.graphs.tables import OCCURRENCES
+from compvqa.scratch import scratch_folder
 
 
 def find_candidates(
@@ -35,8 +35,8 @@ def find_candidates(
         counts = {"parts of the graph loaded": loaded.new, "parts read back": loaded.verify()}
         if settings.search == "cypher":
             read_as = names_read_as(tables.read(overlap), settings.exclusive)
-            with tempfile.TemporaryDirectory(prefix=".asked.", dir=out[0][1].parent) as folder:
-                found, occurring = Asking(graph).write(loaded, read_as, settings.neo4j.at_once, Path(folder))
+            with scratch_folder(out[0][1].parent, "asked") as folder:
+                found, occurring = Asking(graph).write(loaded, read_as, settings.neo4j.at_once, folder)
                 asked = GraphFiles(graph.scenes, [found], [occurring])
                 return counts | duckdb.find_candidates(asked, overlap, out, settings, seed)
     return counts | duckdb.find_candidates(graph, overlap, out, settings, seed)

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from pathlib import Path
 from compvqa.errors import InputError
 from compvqa.graphs.backend import Neo4jSettings
 from compvqa.graphs.neo4j.bolt import PASSWORD, URI, USER, connect
+from compvqa.scratch import scratch_folder
 
 _STOPPING = 60  # seconds that a server has to close its files
 _PARENT_DIES = 1  # PR_SET_PDEATHSIG of Linux's prctl
@@ -36,11 +36,10 @@ def serving(settings: Neo4jSettings, beside: Path) -> Iterator[None]:
     if os.environ.get(URI) or not settings.command:
         yield
         return
-    beside.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".neo4j.", dir=beside.parent, ignore_cleanup_errors=True) as folder:
+    with scratch_folder(beside.parent, "neo4j") as folder:
         mine = {URI: f"bolt://127.0.0.1:{_free_port()}", USER: "neo4j", PASSWORD: secrets.token_hex(24)}
         before = {name: os.environ.get(name) for name in mine}
-        process = _start(settings.command, Path(folder).resolve(), mine)
+        process = _start(settings.command, folder.resolve(), mine)
         try:
             os.environ.update(mine)
             with _ending_well():

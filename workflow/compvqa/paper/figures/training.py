@@ -48,7 +48,10 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
 
 def read(path: Path) -> pd.DataFrame:
     """A run's history: a row an epoch."""
-    history = pd.read_csv(path)
+    try:
+        history = pd.read_csv(path)
+    except ValueError as error:
+        raise InputError(f"{path} is not readable CSV ({error}): delete it and run again.") from None
     for column in ("epoch", LOSS, ACCURACY):
         if column not in history.columns:
             raise InputError(f"{path} lacks the column {column}: it is no run's history.csv.")

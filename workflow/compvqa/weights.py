@@ -1,0 +1,36 @@
+"""Trained weights, read with an error that names the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file
+
+from compvqa.errors import InputError
+
+
+def load_weights(path: Path | str) -> dict[str, torch.Tensor]:
+    """The tensors of a safetensors file by name; where it can't be read, an :class:`InputError`."""
+    with _telling(path):
+        return load_file(path)
+
+
+def load_metadata(path: Path | str) -> dict[str, str]:
+    """What a safetensors file says of its tensors, without these; errors as for :func:`load_weights`."""
+    with _telling(path), safe_open(path, framework="pt") as file:
+        return file.metadata() or {}
+
+
+@contextmanager
+def _telling(path: Path | str) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist: run the stage that makes it first.") from None
+    except (OSError, SafetensorError) as error:
+        why = str(error).splitlines()[0]
+        raise InputError(f"{path} is not a readable safetensors file ({why}): delete it and run again.") from None
