@@ -208,11 +208,11 @@ def encode(encoder: RegionEncoder, pixels: np.ndarray, shape: np.ndarray, batch:
 
 def save(encoder: RegionEncoder, path: Path) -> None:
     """Write the encoder's weights as safetensors, its words in the file's metadata."""
-    words = {"nouns": encoder.vocabulary.nouns, "groups": encoder.vocabulary.groups}
+    recipe = {tables.RECIPE.decode(): tables.running()}  # within the one entry: the order of several is not kept
+    words = {"nouns": encoder.vocabulary.nouns, "groups": encoder.vocabulary.groups, **recipe}
     weights = {name: value.contiguous() for name, value in encoder.state_dict().items()}
     with tables.replacing(path) as temporary:
-        told = {"vocabulary": json.dumps(words, ensure_ascii=False), tables.RECIPE.decode(): tables.running()}
-        save_file(weights, temporary, told)
+        save_file(weights, temporary, {"vocabulary": json.dumps(words, ensure_ascii=False)})
 
 
 def load(path: Path, settings: EncoderSettings) -> RegionEncoder:
