@@ -45,13 +45,13 @@ def test_the_cpu_image_has_its_pins_and_makes_what_this_machine_makes(built, roo
     done = debian.run(parts["test"], parts["environment"])
     assert done.returncode == 0 and "No broken requirements found" in done.stdout, done.stdout[-4000:]
     # As Snakemake runs a job in it: the checkout is bound, nothing else of the host is.
-    stage, package = f"-m compvqa sprites {{}} --config '{SIZE}'", root / "workflow"
-    script = f"export PYTHONPATH={package}; python {stage.format('/tmp/world')}"
+    package = root / "workflow"
+    stage = f"-m compvqa sprites --config '{SIZE}'"
+    script = f"export PYTHONPATH={package}; python {stage} /tmp/world"
     done = debian.run(script, parts["environment"], bound=(root,))
     assert done.returncode == 0, done.stdout[-4000:]
-    here = tmp_path / "world"
-    environment = os.environ | {"PYTHONPATH": str(package)}
-    subprocess.run(f"{sys.executable} {stage.format(here)}", shell=True, env=environment, check=True)
+    here, environment = tmp_path / "world", os.environ | {"PYTHONPATH": str(package)}
+    subprocess.run(f"{sys.executable} {stage} {here}", shell=True, env=environment, check=True)
     assert len(files(here)) > 12 and files(debian.folder / "tmp/world") == files(here)
 
 
