@@ -7,8 +7,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from integration.faults.chain import Chain, run_clean
@@ -30,7 +29,8 @@ def main() -> int:
         chain = run_clean(Path(__file__).resolve().parents[3], given.clean or Path(folder) / "clean")
         print(f"seed {given.seed}; {len(chain.jobs)} jobs without a fault: {chain.seconds:.1f} s", flush=True)
         numbers = range(given.first, given.first + given.rounds)
-        for outcome, told in pool.map(partial(_played, chain, Path(folder), given.seed), numbers):
+        played = [pool.submit(_played, chain, Path(folder), given.seed, number) for number in numbers]
+        for outcome, told in (future.result() for future in as_completed(played)):
             print(told, flush=True)
             outcomes.update([outcome] if outcome else [])
             wrong += outcome is None

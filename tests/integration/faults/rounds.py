@@ -299,7 +299,8 @@ def play(chain: Chain, folder: Path, seed: int, number: int) -> tuple[str, str, 
     except AssertionError as error:
         raise AssertionError(f"round {number}, {name}, {[job.rule for job in jobs]}: {error}") from None
     shutil.rmtree(folder)
-    return name, " → ".join(job.rule for job in jobs), outcome
+    where = "a download" if FAULTS[name] is stall else " → ".join(job.rule for job in jobs)
+    return name, where, outcome
 
 
 def _fits(fault: str, job: Job) -> bool:

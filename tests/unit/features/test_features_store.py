@@ -80,9 +80,11 @@ def test_an_image_s_rows_stand_together(tmp_path):
 def test_files_that_do_not_fit_together_are_refused(tmp_path):
     regions, features = tmp_path / "r.parquet", tmp_path / "f.npy"
     write(regions, features, [image("s:1", 2), image("s:2", 2)], 3)
+    whole = features.read_bytes()
     np.save(features, np.zeros((3, 3), np.float16))
     with pytest.raises(InputError, match="too few rows"):
         RegionStore(regions, features)
-    features.write_bytes(b"no matrix")
-    with pytest.raises(InputError, match="is no feature matrix"):
-        RegionStore(regions, features)
+    for broken in (b"no matrix", b"", whole[:90], whole[:-1]):
+        features.write_bytes(broken)
+        with pytest.raises(InputError, match="is no feature matrix"):
+            RegionStore(regions, features)

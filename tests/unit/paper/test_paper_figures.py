@@ -47,6 +47,12 @@ def test_no_figure_fails_when_there_is_nothing_to_show(nothing, tmp_path, name):
     assert figures.make(FOLDER / f"{name}.yaml", nothing, tmp_path / name)["out"] == 2
 
 
+def test_a_broken_history_is_named(tmp_path):
+    (tmp_path / "history.csv").write_bytes(b"")
+    with pytest.raises(InputError, match="history.csv is not readable CSV"):
+        training.read(tmp_path / "history.csv")
+
+
 def test_thirty_long_and_strange_answers_stay_on_the_page(tmp_path):
     named = {f"answer number {n} that is long": 400 - n for n in range(27)} | {NASTY: 5, "$x^2$": 4, "3": 900}
     rows = [{"stat": "answer", "part": "train", "item": item, "value": value} for item, value in named.items()]

@@ -108,6 +108,13 @@ def test_a_file_that_is_there_needs_no_network(server, tmp_path):
     assert (tmp_path / "data.bin").exists()
 
 
+@pytest.mark.parametrize("seconds", ["", "soon", "0", "-1", "nan", "inf"])
+def test_a_wrong_wait_is_named(server, tmp_path, monkeypatch, seconds):
+    monkeypatch.setenv("COMPVQA_TIMEOUT", seconds)
+    with pytest.raises(InputError, match="COMPVQA_TIMEOUT is .* give seconds"):
+        download(row(server), tmp_path, tmp_path / "lock.tsv")
+
+
 def test_no_network_and_no_such_file_are_one_sentence(server, tmp_path):
     with pytest.raises(InputError, match="could not be fetched .*check the network") as error:
         download(row(server, url="http://127.0.0.1:9/data.bin"), tmp_path, tmp_path / "lock.tsv")

@@ -65,6 +65,16 @@ def test_ingest_writes_sorted_tables_and_counts(tmp_path):
     assert sorted(path.name for path in out.iterdir()) == sorted(f"{s.name}.parquet" for s in (*TABLES, REJECTS))
 
 
+@pytest.mark.parametrize("object_id", ["\ud800", "1"])
+def test_an_id_that_is_no_text_costs_its_scene_alone(tmp_path, object_id):
+    bad = gqa_scene("cat")
+    bad["objects"] = {object_id: bad["objects"]["o0"]}
+    names = {"it's": gqa_scene("cow"), "a\nb" * 3000: gqa_scene("dog")}
+    out, counts = run(tmp_path, source(tmp_path, train=names | {"7" if object_id != "1" else "\udfff": bad}))
+    assert column(out, "scenes", "scene_id") == sorted(f"gqa:{name}" for name in names)
+    assert column(out, "rejects", "reason") == ["an id in it is no valid text"]
+
+
 def test_batches_do_not_change_a_byte(tmp_path, monkeypatch):
     settings = source(tmp_path, train={str(i): gqa_scene("cat", "sofa") for i in range(20)})
     out, _ = run(tmp_path, settings)
