@@ -195,11 +195,16 @@ def notes(estimates: list[Estimate], total: Total) -> Iterator[str]:
 
 def _amounts(total: Total) -> tuple[str, str, str]:
     """CPU hours, GPU hours and disk: with a + where some jobs are not in them, ? where none is."""
-    more = "+" if total.known < total.jobs else ""
-    if not total.known:
-        return "?", "?" if total.gpu_jobs else "0", "?"
-    gpu = f"{'≤ ' if total.bound else ''}{_hours(total.gpu_h)}{more if total.gpu_jobs else ''}"
-    return f"{_hours(total.cpu_h)}{more}", gpu, f"{_size(total.disk)}{more}"
+
+    def shown(amount: str, known: int, of: int) -> str:
+        return "?" if of and not known else amount + "+" * (known < of)
+
+    gpu = f"{'≤ ' * total.bound}{_hours(total.gpu_h)}"
+    return (
+        shown(_hours(total.cpu_h), total.known, total.jobs),
+        shown(gpu, total.gpu_known, total.gpu_jobs),
+        shown(_size(total.disk), total.known or total.disk > 0, total.jobs),
+    )
 
 
 def _hours(hours: float) -> str:
@@ -207,7 +212,7 @@ def _hours(hours: float) -> str:
 
 
 def _size(size: float) -> str:
-    return f"{size / 1e6:,.1f} MB" if size < 1e9 else f"{size / 1e9:,.1f} GB"
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size / 1e3:,.0f} kB"
 
 
 def _counted(counts: Counter, most: int = 5) -> str:

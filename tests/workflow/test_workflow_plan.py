@@ -58,4 +58,4 @@ def test_a_measured_run_gives_the_rows_that_a_next_plan_needs(edited, tmp_path):
     said = plan(edited, "--costs", str(costs))
     assert "Not in these numbers" not in said
     assert "code changed (1)" in stages(said)["balance"][1]
-    assert re.search(r"Of the disk, [\d.,]+ MB replace what is there", said)
+    assert re.search(r"Of the disk, [\d.,]+ [kM]B replace what is there", said)

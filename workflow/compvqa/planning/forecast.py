@@ -33,13 +33,15 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Total:
-    """Sums over jobs; hours are of CPUs and GPUs, disk is in bytes. ``known`` jobs have an estimate."""
+    """Sums over jobs; hours are of CPUs and GPUs, disk is in bytes. ``known`` jobs have an estimate; of
+    ``gpu_jobs``, which ask for a GPU, ``gpu_known``."""
 
     jobs: int
     known: int
     cpu_h: float
     gpu_h: float
     gpu_jobs: int
+    gpu_known: int
     disk: float
     replaced: float
     bound: bool
@@ -57,6 +59,7 @@ class Total:
             cpu_h=sum(cost.cpu_s for _, cost in costs) / 3600,
             gpu_h=sum(cost.wall_s * job.gpus for job, cost in costs) / 3600,
             gpu_jobs=sum(estimate.job.gpus > 0 for estimate in estimates),
+            gpu_known=sum(job.gpus > 0 for job, _ in costs),
             disk=sum(estimate.kept for estimate in estimates),
             replaced=sum(estimate.replaced for estimate in estimates),
             bound=any(cost.bound for _, cost in costs),
