@@ -212,7 +212,8 @@ def _hours(hours: float) -> str:
 
 
 def _size(size: float) -> str:
-    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size / 1e3:,.0f} kB"
+    unit, factor = ("GB", 1e9) if size >= 1e9 else ("MB", 1e6) if size >= 1e5 else ("kB", 1e3)
+    return f"{size / factor:,.{int(factor > 1e3)}f} {unit}"
 
 
 def _counted(counts: Counter, most: int = 5) -> str:
