@@ -139,6 +139,9 @@ def _parsed(config: object) -> dict | None:
 
 def ask(configfiles: list[Path], targets: list[str]) -> Run:
     """The answer of Snakemake to a dry-run, which takes no lock: a run may be under way."""
+    for path in configfiles:
+        if not path.is_file():
+            raise InputError(f"{path} does not exist: give --configfile (make: CONFIG=) the path of a config.")
     # With exactly these two it stops before it goes through all jobs as if it ran them.
     quiet = {Quietness.RULES, Quietness.PROGRESS}
     with SnakemakeApi(OutputSettings(dryrun=True, quiet=quiet, log_level_override="ERROR")) as api:
@@ -212,8 +215,8 @@ def _hours(hours: float) -> str:
 
 
 def _size(size: float) -> str:
-    unit, factor = ("GB", 1e9) if size >= 1e9 else ("MB", 1e6) if size >= 1e5 else ("kB", 1e3)
-    return f"{size / factor:,.{int(factor > 1e3)}f} {unit}"
+    unit, name = next(((u, n) for u, n in ((1e9, "GB"), (1e6, "MB")) if size >= u / 10), (1e3, "kB"))
+    return f"{size / unit:,.1f} {name}"
 
 
 def _counted(counts: Counter, most: int = 5) -> str:

@@ -107,7 +107,7 @@ def crate(
     lineage = Lineage.read(results, target)
     downloads = read_sources(sources) if sources else []
     out = [results / METADATA, results / CODE]
-    frame.run(lambda: write_crate(lineage, project, settings, downloads), [run.record for run in lineage.runs], out)
+    frame.run(lambda: write_crate(lineage, project, settings, downloads), [Path(run.path) for run in lineage.runs], out)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -21,7 +21,8 @@ from rocrate.rocrate import ROCrate
 from compvqa.errors import InputError
 from compvqa.files import write_json
 from compvqa.provenance.crate_files import CrateFiles, one, quoted, reference
-from compvqa.provenance.lineage import Lineage, Run
+from compvqa.provenance.history import Record
+from compvqa.provenance.lineage import Lineage
 from compvqa.provenance.sources import Licence, common, licence, origins
 from compvqa.publish.settings import PublishSettings
 from compvqa.scenes.download import Download
@@ -170,13 +171,13 @@ class Builder:
         ]
         return {"agent": one(map(reference, found or [place]))} if found or place else {}
 
-    def _action(self, run: Run, agent: dict[str, object]) -> Entity:
-        made = [self.files.of(path, digest) for path, digest in run.outputs()]
-        read = [self.files.of(path, digest) for path, digest in run.inputs()]
+    def _action(self, run: Record, agent: dict[str, object]) -> Entity:
+        made = [self.files.of(path, digest) for path, digest in run.outputs.items()]
+        read = [self.files.of(path, digest) for path, digest in run.inputs.items()]
         read += [*self._fetched(run), *self._settings(run)]
-        first = run.outputs()[0][0] if run.outputs() else run.record.name
+        first = next(iter(run.outputs), Path(run.path).name)
         return self._add(
-            _id("run", self.files.short(run.record.as_posix())),
+            _id("run", self.files.short(run.path)),
             "CreateAction",
             name=f"{run.stage}: {self.files.short(first)}",
             description=_said(run.stage),
@@ -187,18 +188,18 @@ class Builder:
             startTime=run.data["started"],
             endTime=run.data["ended"],
             actionStatus=COMPLETED,
-            subjectOf=self.files.record(run.record),
+            subjectOf=self.files.record(Path(run.path)),
             **agent,
         )
 
-    def _fetched(self, run: Run) -> Iterator[dict]:
+    def _fetched(self, run: Record) -> Iterator[dict]:
         """Where a download came from."""
-        for row in {row.url: row for path, _ in run.outputs() if (row := self.origins.get(path))}.values():
+        for row in {row.url: row for path in run.outputs if (row := self.origins.get(path))}.values():
             if run.stage == "download":
                 terms = self._licence(licence(row.licence))
                 yield self.files.web(row, run.data["ended"], terms)
 
-    def _tool(self, run: Run) -> Entity:
+    def _tool(self, run: Record) -> Entity:
         """The stage as a tool: one for each version of its code."""
         identifier = _id("tool", run.stage, run.data["code"])
         versions = run.data["versions"]
@@ -220,7 +221,7 @@ class Builder:
                 tool.append_to("softwareRequirements", self._software(name, package, version, page))
         return tool
 
-    def _settings(self, run: Run) -> Iterator[dict]:
+    def _settings(self, run: Record) -> Iterator[dict]:
         """The run's settings and seed as values of its tool's parameters."""
         settings = run.data["settings"]
         values = dict(settings) if isinstance(settings, dict) else {}
@@ -239,10 +240,10 @@ class Builder:
                 self._add(identifier, "PropertyValue", name=key, value=text, exampleOfWork={"@id": parameter})
             yield {"@id": identifier}
 
-    def _control(self, run: Run, action: Entity) -> Entity:
+    def _control(self, run: Record, action: Entity) -> Entity:
         step = {"@id": _id("step", run.stage, run.data["code"])}
         name = f"job of {action['name']}"
-        where = _id("control", self.files.short(run.record.as_posix()))
+        where = _id("control", self.files.short(run.path))
         return self._add(where, "ControlAction", name=name, instrument=step, object=action, actionStatus=COMPLETED)
 
     def _workflow(self) -> Entity:
@@ -275,7 +276,7 @@ class Builder:
 
     def _whole(self, workflow: Entity, agent: dict[str, object]) -> Entity:
         """The run of the workflow as a whole: from raw files and config to what it was started for."""
-        last = {path: dict(run.outputs())[path] for path, run in self.lineage.made_by.items()}
+        last = {path: run.outputs[path] for path, run in self.lineage.made_by.items()}
         read = [self.files.of(path, digest) for path, digest in self.lineage.raw()]
         read += [reference(self.files.entity(RUN_CONFIG))] if self.settings.run else []
         return self._add(

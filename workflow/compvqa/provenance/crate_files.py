@@ -72,9 +72,7 @@ class CrateFiles:
     def __init__(self, crate: ROCrate, lineage: Lineage, code: Sequence[Path]):
         self.crate, self.results = crate, lineage.results
         self.prefix = f"{lineage.results.as_posix()}/"
-        self.current = {
-            path: digest for run in lineage.runs for path, digest in run.outputs() if lineage.made_by.get(path) is run
-        }
+        self.current = {path: run.outputs[path] for path, run in lineage.made_by.items()}
         self.made: dict[tuple[str, str], dict[str, str]] = {}
         self.code: dict[tuple[str, str], dict[str, str]] = {}
         for path in code:
@@ -125,7 +123,7 @@ class CrateFiles:
         """The folders outside of the crate that have many files, each with the sha256 of the list of these."""
         files: dict[str, set[tuple[str, str]]] = defaultdict(set)
         for run in lineage.runs:
-            for path, digest in [*run.inputs(), *run.outputs()]:
+            for path, digest in [*run.inputs.items(), *run.outputs.items()]:
                 if not path.startswith(self.prefix):
                     files[PurePosixPath(path).parent.as_posix()].add((path, digest))
         made = {}

@@ -99,8 +99,12 @@ class History:
             self._add(found)
 
     def _add(self, path: Path) -> Record:
+        """Read a record and note it with its outputs; of two that tell of a file, the later one counts."""
         record = read_record(path, path.relative_to(self.root).as_posix())
-        self._made |= dict.fromkeys(record.outputs, record)
+        for output in record.outputs:
+            other = self._made.get(output)
+            if other is None or other.data.get("ended", "") <= record.data.get("ended", ""):
+                self._made[output] = record
         return record
 
     def below(self, folder: str) -> list[Record]:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pyarrow as pa
-
 from compvqa import tables
+from compvqa.errors import InputError
 from compvqa.progress import track
 from compvqa.provenance.history import History, Record
 from compvqa.provenance.record import PROJECT, ROOT, hashed_recipe, sha256
@@ -91,8 +90,8 @@ def _wrong_recipes(history: History, record: Record) -> Iterator[str]:
         if path.endswith(".parquet") and place.is_file():
             try:
                 found = tables.recipe_of(place)
-            except (pa.ArrowInvalid, OSError) as error:
-                yield f"{path} is not a readable Parquet file ({error}): delete it and rerun."
+            except InputError as error:
+                yield str(error)
                 continue
             if found != record.recipe:
                 yield f"{path} carries the recipe {found}, not {record.recipe} of {record.path}: another run made it."
