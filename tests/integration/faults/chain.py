@@ -84,7 +84,8 @@ def hashes(folder: Path) -> dict[str, str]:
 
 def run_clean(root: Path, folder: Path) -> Chain:
     """Run the chain in a new copy of the project; one that lies in ``folder`` from before is taken as it is."""
-    project, log = Project(folder, "config/smallest.yaml"), folder / "clean.log"
+    # what is temporary stays, so that each job's outputs can be taken away and harmed
+    project, log = Project(folder, "config/smallest.yaml", options=("--notemp",)), folder / "clean.log"
     if not log.exists():
         copy_project(root, folder)
         config = yaml.safe_load((root / "config/tiny.yaml").read_text())
