@@ -31,7 +31,7 @@ def test_a_changed_setting_is_named_and_what_is_after_it_follows(edited):
     path.write_text(path.read_text() + "\nrelated:\n  per_key: 4\n")
     said = stages(plan(edited))
     assert "settings changed: per_key" in said["graphs"][1]
-    assert "follows related" in said["questions"][1] and "settings changed" not in said["questions"][1]
+    assert "follows questions" in said["questions"][1] and "settings changed" not in said["questions"][1]
     assert "ingest" not in said and "words" not in said
     assert said["total"][0] == sum(jobs for name, (jobs, _) in said.items() if name != "total")
     with_all = re.search(r"^total +(\d+)$", edited.run("--dry-run").stdout, re.MULTILINE)
