@@ -4,6 +4,7 @@ Minutes long, and it needs root and a network: `make containers-test` runs it.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -46,12 +47,12 @@ def test_the_cpu_image_has_its_pins_and_makes_what_this_machine_makes(built, roo
     assert done.returncode == 0 and "No broken requirements found" in done.stdout, done.stdout[-4000:]
     # As Snakemake runs a job in it: the checkout is bound, nothing else of the host is.
     package = root / "workflow"
-    stage = f"-m compvqa sprites --config '{SIZE}'"
-    script = f"export PYTHONPATH={package}; python {stage} /tmp/world"
+    stage = ["-m", "compvqa", "sprites", "--config", str(SIZE)]
+    script = f"export PYTHONPATH={package}; {shlex.join(['python', *stage, '/tmp/world'])}"
     done = debian.run(script, parts["environment"], bound=(root,))
     assert done.returncode == 0, done.stdout[-4000:]
     here, environment = tmp_path / "world", os.environ | {"PYTHONPATH": str(package)}
-    subprocess.run(f"{sys.executable} {stage} {here}", shell=True, env=environment, check=True)
+    subprocess.run([sys.executable, *stage, here], env=environment, check=True)
     assert len(files(here)) > 12 and files(debian.folder / "tmp/world") == files(here)
 
 
