@@ -1,6 +1,7 @@
 """The digest follows code and imports, and nothing else."""
 
 import ast
+import re
 
 import pytest
 
@@ -63,3 +64,14 @@ def test_an_edit_changes_the_digest_of_those_who_import_it(tmp_path, monkeypatch
 def test_an_unknown_module_is_an_error():
     with pytest.raises(ModuleNotFoundError, match="compvqa.nothing"):
         code_digest("compvqa.nothing")
+
+
+def test_every_rule_that_runs_a_command_has_its_code_among_its_params(root):
+    rules = 0
+    for path in sorted((root / "rules").glob("*.smk")):
+        for text in re.split(r"^ *(?=(?:use )?rule\b)", path.read_text(), flags=re.MULTILINE)[1:]:
+            if "shell:" in text or "params:" in text:
+                rules += 1
+                params = text.partition("    params:\n")[2].partition("    shell:\n")[0]
+                assert re.search(r"^ +code=(code_of|stage_code|lambda|presence_code)", params, re.MULTILINE), text[:60]
+    assert rules > 40
