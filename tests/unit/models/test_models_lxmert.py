@@ -7,6 +7,7 @@ from transformers import LxmertConfig, LxmertModel, PreTrainedTokenizerFast
 
 from compvqa.errors import InputError
 from compvqa.models import lxmert
+from compvqa.models.backbone import waves
 from compvqa.models.lxmert import Backbone, ModelSettings
 from compvqa.models.multi_image import MatchModel
 
@@ -24,6 +25,29 @@ def test_an_anchored_column_starts_from_its_words():
     words = backbone.lxmert.embeddings.word_embeddings.weight
     expected = words[[9, 11]].mean(dim=0)
     assert torch.allclose(backbone.lxmert.encoder.visn_fc.visn_fc.weight[:, 2], expected)
+
+
+def test_pooled_is_what_transformers_computes(batch):
+    backbone = seeded(Backbone, SMALL, 30, 7)
+    place = torch.cat([batch["geometry"], *waves(batch["geometry"])], dim=2)
+    theirs = backbone.lxmert(
+        input_ids=batch["input_ids"],
+        attention_mask=batch["attention_mask"],
+        visual_feats=batch["features"],
+        visual_pos=place,
+        visual_attention_mask=batch["region_mask"],
+        output_hidden_states=True,
+    )
+    pooled, regions = backbone(**batch)
+    assert torch.allclose(pooled, theirs.pooled_output, atol=1e-6)
+    assert torch.allclose(regions, theirs.vision_hidden_states[-2], atol=1e-6)
+
+
+def test_an_image_without_regions_is_one_with_a_region_of_zeros(batch):
+    backbone = seeded(Backbone, SMALL, 30, 7)
+    none = batch | {name: batch[name] * 0 for name in ("features", "geometry", "region_mask")}
+    zeros = {name: none[name][:, :1] for name in ("features", "geometry")} | {"region_mask": torch.ones(2, 1)}
+    assert torch.allclose(backbone(**none)[0], backbone(**none | zeros)[0], atol=1e-6)
 
 
 def test_regions_are_zeroed_in_training_alone(batch):

@@ -84,15 +84,24 @@ def layer_over(layer: nn.Module, asking: torch.Tensor, seen: torch.Tensor, mask:
 
     ``mask`` [n, 1, 1, L] tells (True) which of these are real. With ``asking`` for ``seen`` what BERT computes.
     """
-    attention = layer.attention.self
+    attended = attention_over(layer.attention.self, layer.attention.output, asking, seen, mask)
+    return layer.output(layer.intermediate(attended), attended)
+
+
+def attention_over(
+    attention: nn.Module, output: nn.Module, asking: torch.Tensor, seen: torch.Tensor, mask: torch.Tensor
+) -> torch.Tensor:
+    """What the tokens ``asking`` take from ``seen`` by the heads of ``attention``, fused, and then ``output``.
+
+    Both modules are BERT's or LXMERT's; tokens and ``mask`` as in :func:`layer_over`.
+    """
     query, key, value = (
         part(tokens).unflatten(2, (attention.num_attention_heads, -1)).transpose(1, 2)
         for part, tokens in ((attention.query, asking), (attention.key, seen), (attention.value, seen))
     )
-    dropped = attention.dropout.p if layer.training else 0.0
+    dropped = attention.dropout.p if attention.training else 0.0
     mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropped)
-    attended = layer.attention.output(mixed.transpose(1, 2).flatten(2), asking)
-    return layer.output(layer.intermediate(attended), attended)
+    return output(mixed.transpose(1, 2).flatten(2), asking)
 
 
 def with_whole(

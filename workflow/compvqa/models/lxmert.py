@@ -19,6 +19,8 @@ from compvqa.models.backbone import (
     BackboneSettings,
     anchor_columns,
     anchor_words,
+    attention_over,
+    layer_over,
     released_model,
     released_tokenizer,
     waves,
@@ -81,16 +83,46 @@ class Backbone(nn.Module):
         geometry: torch.Tensor,
         region_mask: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Pooled vectors [n, H] and the regions' [n, K, H]; arguments as :class:`MultiImageModel` gives them."""
+        """Pooled vectors [n, H] and the regions' before the last layer [n, K, H]; arguments as
+        :class:`MultiImageModel` gives them.
+
+        What LxmertModel computes, but attention is fused and the last layer works for what is pooled alone. An image
+        without regions is one with a region of zeros.
+        """
         place = geometry[..., :EDGES] if self.edges_alone else torch.cat([geometry, *waves(geometry)], dim=2)
-        seen = self.lxmert(
-            input_ids=input_ids,
-            attention_mask=attention_mask,
-            visual_feats=features.to(place.dtype),
-            visual_pos=place,
-            visual_attention_mask=region_mask,
-        )
-        return seen.pooled_output, seen.vision_output
+        encoder = self.lxmert.encoder
+        words, regions = (mask.bool()[:, None, None, :] for mask in (attention_mask, region_mask))
+        regions = torch.cat([regions[..., :1] | ~regions.any(dim=3, keepdim=True), regions[..., 1:]], dim=3)
+        text = self.lxmert.embeddings(input_ids, torch.zeros_like(input_ids))
+        image = encoder.visn_fc(features.to(place.dtype), place)
+        for layer in encoder.layer:
+            text = layer_over(layer, text, text, words)
+        for layer in encoder.r_layers:
+            image = layer_over(layer, image, image, regions)
+        *layers, last = encoder.x_layers
+        for layer in layers:
+            text, image = (
+                _stream(layer, "lang", text, image, words, regions),
+                _stream(layer, "visn", image, text, regions, words),
+            )
+        return self.lxmert.pooler(_stream(last, "lang", text, image, words, regions, 1)), image
+
+
+def _stream(
+    layer: nn.Module,
+    name: str,
+    own: torch.Tensor,
+    other: torch.Tensor,
+    real: torch.Tensor,
+    real_other: torch.Tensor,
+    asked: int | None = None,
+) -> torch.Tensor:
+    """One stream through a layer across both: ``own`` [n, L, H] attend to the ``other``, then to themselves; the output
+    for the first ``asked`` of them. The masks ``real`` are as in :func:`layer_over`."""
+    cross, self_attention = layer.visual_attention, getattr(layer, f"{name}_self_att")
+    seen = attention_over(cross.att, cross.output, own, other, real_other)
+    attended = attention_over(self_attention.self, self_attention.output, seen[:, :asked], seen, real)
+    return getattr(layer, f"{name}_output")(getattr(layer, f"{name}_inter")(attended), attended)
 
 
 def tokenizer(settings: ModelSettings) -> Tokenizer | None:
