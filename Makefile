@@ -8,7 +8,8 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
 TESTBED = $(shell sed -n 's/^testbed: *//p' $(CONFIG) | tail -n 1)
 IMAGES = $(patsubst %.def,%.sif,$(wildcard containers/*.def))
 REPORT = results/$(TESTBED)/report.html
-PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
+# The locks name all that is needed, so nothing is left to resolve; what is imported is compiled then.
+PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-compile
 
 .PHONY: demo plan costs test lint faults report locks envs containers containers-test clean help
 help:  ## list the targets
@@ -46,11 +47,11 @@ $(VENV)/.installed: pyproject.toml requirements.lock
 	  || $(PIP_INSTALL) torch==$(shell sed -n 's/^torch==\([^ ]*\).*/\1/p' requirements.lock)+cpu 2>/dev/null \
 	  || echo "pip offers no CPU build of torch here: taking the default one"
 	$(PIP_INSTALL) -r requirements.lock
-	$(PIP_INSTALL) --no-deps -e .
+	$(PIP_INSTALL) -e .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
-	$(PIP_INSTALL) -r requirements-dev.lock -c requirements.lock
+	$(PIP_INSTALL) -r requirements-dev.lock
 	@touch $@
 
 ROUNDS ?= 200

@@ -12,7 +12,7 @@ CODE = "import os\n\n\ndef f(x):\n    return x + 1\n"
 
 
 def canonical(source: str) -> list[str]:
-    return list(digest._canonical(ast.parse(source)))
+    return digest._canonical(ast.parse(source), [])
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_an_edit_changes_the_digest_of_those_who_import_it(tmp_path, monkeypatch
     monkeypatch.setattr(digest, "_ROOT", tmp_path)
 
     def digests():
-        for cached in (digest._tree, digest._imports, digest._module_digest):
+        for cached in (digest._source, digest._tree, digest._imports, digest._module_digest):
             cached.cache_clear()
         return [code_digest(f"compvqa.{name}") for name in "abc"]
 
@@ -55,7 +55,7 @@ def test_an_edit_changes_the_digest_of_those_who_import_it(tmp_path, monkeypatch
     after = digests()
     (package / "c.json").write_text("{}")
     with_data = digests()
-    for cached in (digest._tree, digest._imports, digest._module_digest):
+    for cached in (digest._source, digest._tree, digest._imports, digest._module_digest):
         cached.cache_clear()
     assert [x != y for x, y in zip(before, after, strict=True)] == [True, True, False]
     assert [x != y for x, y in zip(after, with_data, strict=True)] == [False, False, True]

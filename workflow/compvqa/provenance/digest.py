@@ -15,6 +15,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 PACKAGE = "compvqa"
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_UNSAID = ("ctx", "type_comment", "kind")  # what the place tells, and what says nothing
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -58,6 +60,7 @@ def exists(module: str) -> bool:
     return _source(module) is not None
 
 
+@cache
 def _source(module: str) -> Path | None:
     base = _ROOT.joinpath(*module.split("."))
     for path in (base.with_suffix(".py"), base / "__init__.py"):
@@ -76,7 +79,7 @@ def _imports(module: str) -> tuple[str, ...]:
     """The package modules that ``module`` names in its import statements, wherever they stand."""
     package = module if _source(module).name == "__init__.py" else module.rpartition(".")[0]
     found = set()
-    for node in ast.walk(_tree(module)):
+    for node in _statements(_tree(module)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -89,34 +92,42 @@ def _imports(module: str) -> tuple[str, ...]:
     return tuple(sorted(m for m in found if m.split(".")[0] == PACKAGE and _source(m)))
 
 
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements within ``node``, and what holds them; not what they are made of."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.stmt | ast.excepthandler | ast.match_case):
+            yield part
+            yield from _statements(part)
+
+
 @cache
 def _module_digest(module: str) -> str:
-    digest = blake2b("\n".join(_canonical(_tree(module))).encode(), digest_size=12)
+    digest = blake2b("\n".join(_canonical(_tree(module), [])).encode(), digest_size=12)
     data = _source(module).with_suffix(".json")
     if data.is_file():
         digest.update(data.read_bytes())
     return digest.hexdigest()
 
 
-def _canonical(node: ast.AST) -> Iterator[str]:
-    """The syntax tree as lines: node types and values, without positions, docstrings and empty fields."""
-    yield f"({type(node).__name__}"
-    for name, value in ast.iter_fields(node):
-        if name == "body" and isinstance(value, list):
-            value = _without_docstring(node, value)
-        if value is None or value == [] or name in ("type_comment", "kind"):
+def _canonical(node: ast.AST, lines: list[str]) -> list[str]:
+    """Add the syntax tree to ``lines``: node types and values, without positions, docstrings and empty fields.
+
+    They are gathered in one list: each job reads the code that it runs, and generators within generators take thrice
+    the time.
+    """
+    kind = type(node)
+    lines.append("(" + kind.__name__)
+    for name in kind._fields:
+        value = getattr(node, name, None)
+        if name == "body" and kind in _DOCUMENTED and ast.get_docstring(node, clean=False) is not None:
+            value = value[1:]
+        if value is None or value == [] or name in _UNSAID:
             continue
-        yield f".{name}"
+        lines.append(name)
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, ast.AST):
-                yield from _canonical(item)
+                _canonical(item, lines)
             else:
-                yield f"{type(item).__name__}:{item!r}"
-    yield ")"
-
-
-def _without_docstring(node: ast.AST, body: list[ast.stmt]) -> list[ast.stmt]:
-    documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-    if documented and ast.get_docstring(node, clean=False) is not None:
-        return body[1:]
-    return body
+                lines.append(f"{type(item).__name__}:{item!r}")
+    lines.append(")")
+    return lines
