@@ -8,7 +8,8 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
 TESTBED = $(shell sed -n 's/^testbed: *//p' $(CONFIG) | tail -n 1)
 IMAGES = $(patsubst %.def,%.sif,$(wildcard containers/*.def))
 REPORT = results/$(TESTBED)/report.html
-# The locks name all that is needed, so nothing is left to resolve; what is imported is compiled then.
+# The locks name all that is needed: nothing is left to resolve. What is imported is compiled then, once, and kept.
+unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-compile
 
 .PHONY: demo plan costs test lint faults report locks envs containers containers-test clean help

@@ -19,6 +19,7 @@ rule features:
         "../envs/models.yaml"
     container:
         CONTAINERS["models"]
+    priority: 1  # long, and much waits for it: before pages
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(3000),

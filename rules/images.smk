@@ -125,6 +125,7 @@ rule image_start:
         "../envs/models.yaml"
     container:
         CONTAINERS["models"]
+    priority: 1  # long, and much waits for it: before pages
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),
@@ -163,6 +164,7 @@ rule image_filter:
         "../envs/models.yaml"
     container:
         CONTAINERS["models"]
+    priority: 1  # long, and much waits for it: before pages
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),

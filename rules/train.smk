@@ -53,6 +53,7 @@ rule pretrain:
         "../envs/models.yaml"
     container:
         CONTAINERS["models"]
+    priority: 1  # long, and much waits for it: before pages
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),
@@ -90,6 +91,7 @@ rule train:
         "../envs/models.yaml"
     container:
         CONTAINERS["models"]
+    priority: 1  # long, and much waits for it: before pages
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),
