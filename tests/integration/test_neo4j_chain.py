@@ -67,7 +67,7 @@ def test_the_chain_with_a_server_of_its_own(root, tmp_path, server_command, monk
     project = copy_project(root, tmp_path / "project")
     path = project.folder / project.config
     config = yaml.safe_load(path.read_text())
-    config["sprites"] = {"train_scenes": 200, "val_scenes": 100}
+    config["sprites"] = {"train_scenes": 100, "val_scenes": 50}
     config["presence"] = {"method": "none"}  # it sees no graph
     made = {}
     for backend, search in (("duckdb", "stream"), ("neo4j", "stream"), ("neo4j", "cypher")):

@@ -26,8 +26,12 @@ def cut_otherwise(project: Project, folder, shards: int, cores: int, target: str
 
 
 def _unfiltered(project: Project) -> str:
-    """The demo's config on a third of its scenes without the filter of images; the test below is about filters."""
-    changed = {"presence": {"method": "none"}, "sprites": {"train_scenes": 200, "val_scenes": 70}}
+    """The demo's config on a third of its scenes without learned filters; the test below is about filters."""
+    changed = {
+        "presence": {"method": "none"},
+        "overlap": {"method": "lexicon"},
+        "sprites": {"train_scenes": 200, "val_scenes": 70},
+    }
     config = yaml.safe_load((project.folder / "config/config.yaml").read_text()) | changed
     (project.folder / "config/unfiltered.yaml").write_text(yaml.safe_dump(config))
     return "config/unfiltered.yaml"

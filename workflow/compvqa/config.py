@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from copy import deepcopy
 from pathlib import Path
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
@@ -251,6 +252,7 @@ class Definitions:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self._read: dict[str, dict] = {}
 
     def names(self) -> list[str]:
         """The names of all of them, sorted."""
@@ -258,6 +260,11 @@ class Definitions:
 
     def load(self, name: str) -> dict:
         """The content of ``<name>.yaml``; :class:`InputError` names the files there are."""
+        if name not in self._read:
+            self._read[name] = self._content(name)
+        return deepcopy(self._read[name])
+
+    def _content(self, name: str) -> dict:
         path = self.folder / f"{name}.yaml"
         if not path.is_file():
             known = ", ".join(self.names())

@@ -225,7 +225,7 @@ def test_one_after_all_of_a_full_list_is_not_judged(world):
     assert {row["scene_id"] for row in found} == {"lacks"}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(worlds(scenes=14), overlaps())
 def test_caps_drop_nothing_in_the_name_of_the_word_filter(tmp_path_factory, graphs, overlap):
     """What is judged of a search that keeps few scenes of a seed is as of one that keeps all.
