@@ -6,7 +6,6 @@ takes and gives.
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import sys
@@ -28,8 +27,8 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; what the user can mend is told in one sentence."""
-    gc.set_threshold(500_000, 20, 100)  # torch and transformers make millions of objects that stay:
-    atexit.register(gc.freeze)  # to look for garbage among them takes a quarter of the time to load them
+    # torch and transformers make millions of objects that stay: to look through them took a fifth of the time to load
+    gc.set_threshold(500_000, 20, 100)
     # each adds its commands
     from compvqa.cli import auditing, data, graphs, images, judging, models, paper, publish, scoring, words
 
