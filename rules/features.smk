@@ -15,11 +15,11 @@ rule features:
         "logs/features.log",
     benchmark:
         "benchmarks/jobs/features.tsv"
+    priority: 1  # long, and much waits for it: before pages
     conda:
         "../envs/models.yaml"
     container:
         CONTAINERS["models"]
-    priority: 1  # long, and much waits for it: before pages
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(3000),

@@ -121,11 +121,11 @@ rule image_start:
         "logs/image_start.log",
     benchmark:
         "benchmarks/jobs/image_start.tsv"
+    priority: 1  # long, and much waits for it: before pages
     conda:
         "../envs/models.yaml"
     container:
         CONTAINERS["models"]
-    priority: 1  # long, and much waits for it: before pages
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),
@@ -160,11 +160,11 @@ rule image_filter:
         "logs/image_filter/{fold}.log",
     benchmark:
         "benchmarks/jobs/image_filter-{fold}.tsv"
+    priority: 1  # long, and much waits for it: before pages
     conda:
         "../envs/models.yaml"
     container:
         CONTAINERS["models"]
-    priority: 1  # long, and much waits for it: before pages
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),

@@ -49,11 +49,11 @@ rule pretrain:
         "logs/pretrain/{model}.{run_seed}.log",
     benchmark:
         "benchmarks/jobs/pretrain-{model}.{run_seed}.tsv"
+    priority: 1  # long, and much waits for it: before pages
     conda:
         "../envs/models.yaml"
     container:
         CONTAINERS["models"]
-    priority: 1  # long, and much waits for it: before pages
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),
@@ -87,11 +87,11 @@ rule train:
         "logs/train/{model}.{split}.{variant}.{run_seed}.log",
     benchmark:
         "benchmarks/jobs/train-{model}.{split}.{variant}.{run_seed}.tsv"
+    priority: 1  # long, and much waits for it: before pages
     conda:
         "../envs/models.yaml"
     container:
         CONTAINERS["models"]
-    priority: 1  # long, and much waits for it: before pages
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(4000),
