@@ -69,11 +69,10 @@ def test_a_disabled_source_is_left_out():
 def test_a_definition_s_digest_follows_its_content_not_its_comments(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_text("x: 1\n")
-    definitions = Definitions(tmp_path)
-    before = definitions.digest("a")
+    before = Definitions(tmp_path).digest("a")
     path.write_text("# said anew\nx:   1\n")
-    assert definitions.digest("a") == before == definitions.digest()
+    assert Definitions(tmp_path).digest("a") == before == Definitions(tmp_path).digest()
     path.write_text("x: 2\n")
-    assert definitions.digest("a") != before
+    assert Definitions(tmp_path).digest("a") != before
     with pytest.raises(InputError, match=r"has no b.yaml: correct the name \(there are a\)"):
-        definitions.load("b")
+        Definitions(tmp_path).load("b")

@@ -248,7 +248,7 @@ class Config(Settings):
 
 
 class Definitions:
-    """The files of a folder of ``config/``, by name, as data."""
+    """The files of a folder of ``config/``, by name, as data; each is read once."""
 
     def __init__(self, folder: Path):
         self.folder = folder
