@@ -27,7 +27,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; what the user can mend is told in one sentence."""
-    # torch and transformers make millions of objects that stay: to look through them took a fifth of the time to load
+    # torch and transformers make many objects that stay: to look through them often is a tenth of their loading
     gc.set_threshold(500_000, 20, 100)
     # each adds its commands
     from compvqa.cli import auditing, data, graphs, images, judging, models, paper, publish, scoring, words
