@@ -8,7 +8,7 @@ rule balance:
     log:
         "logs/{arm}balance.log",
     benchmark:
-        "benchmarks/jobs/{arm}balance.tsv"
+        f"{JOBS}/{{arm}}balance.tsv"
     conda:
         "../envs/data.yaml"
     container:

@@ -1,4 +1,5 @@
-# Takes the config; gives CONFIG (checked), T (the results' folder), and what every rule's params are made of.
+# Takes the config; gives CONFIG (checked), T (the results' folder), JOBS (the folder of what jobs cost), and what every
+# rule's params are made of.
 import os
 import re
 import sys
@@ -43,6 +44,7 @@ except InputError as error:
 LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 TEMPLATE_KINDS = sorted({TEMPLATES.load(name)["kind"] for name in TEMPLATES.names()})
 T = f"results/{CONFIG.testbed}"
+JOBS = f"benchmarks/jobs/{CONFIG.testbed}"
 SPRITES = str(CONFIG.world)
 # Chains from overlap to questions by their methods: the main one, whose files lie in T, and those it is judged beside.
 ARMS = {f"{CONFIG.overlap.method}-{CONFIG.presence.method}": ""}

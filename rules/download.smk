@@ -13,7 +13,7 @@ for row in DOWNLOADS:
         log:
             f"logs/download/{row.name}_{row.file}.log",
         benchmark:
-            f"benchmarks/jobs/download-{row.name}-{row.file}.tsv"
+            f"{JOBS}/download-{row.name}-{row.file}.tsv"
         localrule: True
         conda:
             "../envs/data.yaml"
@@ -38,7 +38,7 @@ rule checkpoint:
     log:
         "logs/checkpoint/{checkpoint}@{revision}.log",
     benchmark:
-        "benchmarks/jobs/checkpoint-{checkpoint}@{revision}.tsv"
+        f"{JOBS}/checkpoint-{{checkpoint}}@{{revision}}.tsv"
     wildcard_constraints:
         checkpoint="[^/@]+",
         revision="[^/@]+",

@@ -13,7 +13,7 @@ rule scores:
     log:
         "logs/scores.log",
     benchmark:
-        "benchmarks/jobs/scores.tsv"
+        f"{JOBS}/scores.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -43,7 +43,7 @@ rule statistics:
     log:
         "logs/statistics.log",
     benchmark:
-        "benchmarks/jobs/statistics.tsv"
+        f"{JOBS}/statistics.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -69,7 +69,7 @@ rule validity:
     log:
         "logs/validity.log",
     benchmark:
-        "benchmarks/jobs/validity.tsv"
+        f"{JOBS}/validity.tsv"
     conda:
         "../envs/data.yaml"
     container:

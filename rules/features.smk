@@ -14,7 +14,7 @@ rule features:
     log:
         "logs/features.log",
     benchmark:
-        "benchmarks/jobs/features.tsv"
+        f"{JOBS}/features.tsv"
     priority: 1  # long, and much waits for it: before pages
     conda:
         "../envs/models.yaml"

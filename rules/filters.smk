@@ -10,7 +10,7 @@ rule overlap:
     log:
         "logs/{arm}overlap.log",
     benchmark:
-        "benchmarks/jobs/{arm}overlap.tsv"
+        f"{JOBS}/{{arm}}overlap.tsv"
     conda:
         f"../envs/{family('overlap')}.yaml"
     container:
@@ -41,7 +41,7 @@ rule presence:
     log:
         "logs/{arm}presence/{scatteritem}.log",
     benchmark:
-        "benchmarks/jobs/{arm}presence-{scatteritem}.tsv"
+        f"{JOBS}/{{arm}}presence-{{scatteritem}}.tsv"
     conda:
         f"../envs/{family('presence')}.yaml"
     container:

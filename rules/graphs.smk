@@ -9,7 +9,7 @@ rule subgraphs:
     log:
         "logs/subgraphs/{scatteritem}.log",
     benchmark:
-        "benchmarks/jobs/subgraphs-{scatteritem}.tsv"
+        f"{JOBS}/subgraphs-{{scatteritem}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -40,7 +40,7 @@ rule candidates:
     log:
         "logs/{arm}candidates.log",
     benchmark:
-        "benchmarks/jobs/{arm}candidates.tsv"
+        f"{JOBS}/{{arm}}candidates.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -71,7 +71,7 @@ rule related:
     log:
         "logs/{arm}related/{scatteritem}.log",
     benchmark:
-        "benchmarks/jobs/{arm}related-{scatteritem}.tsv"
+        f"{JOBS}/{{arm}}related-{{scatteritem}}.tsv"
     conda:
         "../envs/data.yaml"
     container:

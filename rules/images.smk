@@ -21,7 +21,7 @@ rule aside_subgraphs:
     log:
         "logs/aside_subgraphs/{aside}.log",
     benchmark:
-        "benchmarks/jobs/aside_subgraphs-{aside}.tsv"
+        f"{JOBS}/aside_subgraphs-{{aside}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -51,7 +51,7 @@ rule aside_candidates:
     log:
         "logs/aside_candidates/{aside}.log",
     benchmark:
-        "benchmarks/jobs/aside_candidates-{aside}.tsv"
+        f"{JOBS}/aside_candidates-{{aside}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -85,7 +85,7 @@ rule image_examples:
     log:
         "logs/image_examples.log",
     benchmark:
-        "benchmarks/jobs/image_examples.tsv"
+        f"{JOBS}/image_examples.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -120,7 +120,7 @@ rule image_start:
     log:
         "logs/image_start.log",
     benchmark:
-        "benchmarks/jobs/image_start.tsv"
+        f"{JOBS}/image_start.tsv"
     priority: 1  # long, and much waits for it: before pages
     conda:
         "../envs/models.yaml"
@@ -159,7 +159,7 @@ rule image_filter:
     log:
         "logs/image_filter/{fold}.log",
     benchmark:
-        "benchmarks/jobs/image_filter-{fold}.tsv"
+        f"{JOBS}/image_filter-{{fold}}.tsv"
     priority: 1  # long, and much waits for it: before pages
     conda:
         "../envs/models.yaml"
@@ -193,7 +193,7 @@ rule others:
     log:
         "logs/{arm}others/{scatteritem}.log",
     benchmark:
-        "benchmarks/jobs/{arm}others-{scatteritem}.tsv"
+        f"{JOBS}/{{arm}}others-{{scatteritem}}.tsv"
     conda:
         f"../envs/{family('presence')}.yaml"
     container:
@@ -227,7 +227,7 @@ rule image_labels:
     log:
         "logs/image_labels.log",
     benchmark:
-        "benchmarks/jobs/image_labels.tsv"
+        f"{JOBS}/image_labels.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -258,7 +258,7 @@ rule image_scores:
     log:
         "logs/image_scores.log",
     benchmark:
-        "benchmarks/jobs/image_scores.tsv"
+        f"{JOBS}/image_scores.tsv"
     conda:
         f"../envs/{family('presence')}.yaml"
     container:
@@ -288,7 +288,7 @@ rule thresholds:
     log:
         "logs/thresholds.log",
     benchmark:
-        "benchmarks/jobs/thresholds.tsv"
+        f"{JOBS}/thresholds.tsv"
     localrule: True
     conda:
         "../envs/data.yaml"

@@ -14,7 +14,7 @@ rule sprites:
     log:
         "logs/sprites.log",
     benchmark:
-        "benchmarks/jobs/sprites.tsv"
+        f"{JOBS}/sprites.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -40,7 +40,7 @@ rule lexicon:
     log:
         "logs/lexicon.log",
     benchmark:
-        "benchmarks/jobs/lexicon.tsv"
+        f"{JOBS}/lexicon.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -62,7 +62,7 @@ rule ingest:
     log:
         "logs/ingest/{source}.log",
     benchmark:
-        "benchmarks/jobs/ingest-{source}.tsv"
+        f"{JOBS}/ingest-{{source}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -91,7 +91,7 @@ rule scenes:
     log:
         "logs/scenes.log",
     benchmark:
-        "benchmarks/jobs/scenes.tsv"
+        f"{JOBS}/scenes.tsv"
     conda:
         "../envs/data.yaml"
     container:

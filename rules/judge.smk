@@ -11,7 +11,7 @@ use rule validity as generated_validity with:
     log:
         "logs/{arm}generated_validity.log",
     benchmark:
-        "benchmarks/jobs/{arm}generated_validity.tsv"
+        f"{JOBS}/{{arm}}generated_validity.tsv"
     params:
         config=as_json({"sample": CONFIG.judged.per_template}),
         seed=CONFIG.seed,
@@ -37,7 +37,7 @@ rule distractors:
     log:
         "logs/distractors.log",
     benchmark:
-        "benchmarks/jobs/distractors.tsv"
+        f"{JOBS}/distractors.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -75,7 +75,7 @@ rule filters:
     log:
         "logs/filters.log",
     benchmark:
-        "benchmarks/jobs/filters.tsv"
+        f"{JOBS}/filters.tsv"
     conda:
         "../envs/data.yaml"
     container:

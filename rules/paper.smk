@@ -70,7 +70,7 @@ rule table:
     log:
         "logs/paper/{table}.log",
     benchmark:
-        "benchmarks/jobs/paper-{table}.tsv"
+        f"{JOBS}/paper-{{table}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -104,7 +104,7 @@ rule figure:
     log:
         "logs/paper/{figure}.log",
     benchmark:
-        "benchmarks/jobs/paper-{figure}.tsv"
+        f"{JOBS}/paper-{{figure}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -138,7 +138,7 @@ rule samples:
     log:
         "logs/paper/questions.log",
     benchmark:
-        "benchmarks/jobs/paper-questions.tsv"
+        f"{JOBS}/paper-questions.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -173,7 +173,7 @@ rule index:
     log:
         "logs/paper/index.log",
     benchmark:
-        "benchmarks/jobs/paper-index.tsv"
+        f"{JOBS}/paper-index.tsv"
     conda:
         "../envs/data.yaml"
     container:

@@ -9,7 +9,7 @@ rule read_paraphrases:
     log:
         "logs/paraphrases.log",
     benchmark:
-        "benchmarks/jobs/paraphrases.tsv"
+        f"{JOBS}/paraphrases.tsv"
     conda:
         "../envs/data.yaml"
     container:

@@ -32,7 +32,7 @@ rule publish_questions:
     log:
         "logs/publish/questions.log",
     benchmark:
-        "benchmarks/jobs/publish-questions.tsv"
+        f"{JOBS}/publish-questions.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -61,7 +61,7 @@ for name, parts in SPLIT_PARTS.items():
         log:
             f"logs/publish/{name}.log",
         benchmark:
-            f"benchmarks/jobs/publish-{name}.tsv"
+            f"{JOBS}/publish-{name}.tsv"
         conda:
             "../envs/data.yaml"
         container:
@@ -89,7 +89,7 @@ rule publish_card:
     log:
         "logs/publish/card.log",
     benchmark:
-        "benchmarks/jobs/publish-card.tsv"
+        f"{JOBS}/publish-card.tsv"
     conda:
         "../envs/publish.yaml"
     container:
@@ -126,7 +126,7 @@ rule crate:
     log:
         "logs/crate.log",
     benchmark:
-        "benchmarks/jobs/crate.tsv"
+        f"{JOBS}/crate.tsv"
     conda:
         "../envs/publish.yaml"
     container:

@@ -13,7 +13,7 @@ rule questions:
     log:
         "logs/{arm}questions/{scatteritem}.log",
     benchmark:
-        "benchmarks/jobs/{arm}questions-{scatteritem}.tsv"
+        f"{JOBS}/{{arm}}questions-{{scatteritem}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -43,7 +43,7 @@ rule gather_questions:
     log:
         "logs/{arm}gather_questions.log",
     benchmark:
-        "benchmarks/jobs/{arm}gather_questions.tsv"
+        f"{JOBS}/{{arm}}gather_questions.tsv"
     conda:
         "../envs/data.yaml"
     container:

@@ -19,7 +19,7 @@ rule read_questions:
     log:
         "logs/read_questions.log",
     benchmark:
-        "benchmarks/jobs/read_questions.tsv"
+        f"{JOBS}/read_questions.tsv"
     conda:
         "../envs/data.yaml"
     container:

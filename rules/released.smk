@@ -11,7 +11,7 @@ rule features:
     log:
         "logs/features.log",
     benchmark:
-        "benchmarks/jobs/features.tsv"
+        f"{JOBS}/features.tsv"
     conda:
         "../envs/models.yaml"
     container:

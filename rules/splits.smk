@@ -10,7 +10,7 @@ rule split:
     log:
         "logs/splits/{split}.log",
     benchmark:
-        "benchmarks/jobs/split-{split}.tsv"
+        f"{JOBS}/split-{{split}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -36,7 +36,7 @@ use rule split as split_of_m with:
     log:
         "logs/splits/{split}.m{m}.log",
     benchmark:
-        "benchmarks/jobs/split-{split}.m{m}.tsv"
+        f"{JOBS}/split-{{split}}.m{{m}}.tsv"
     params:
         config=lambda wildcards: split_settings(wildcards.split, int(wildcards.m)),
         seed=CONFIG.seed,

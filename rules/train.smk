@@ -48,7 +48,7 @@ rule pretrain:
     log:
         "logs/pretrain/{model}.{run_seed}.log",
     benchmark:
-        "benchmarks/jobs/pretrain-{model}.{run_seed}.tsv"
+        f"{JOBS}/pretrain-{{model}}.{{run_seed}}.tsv"
     priority: 1  # long, and much waits for it: before pages
     conda:
         "../envs/models.yaml"
@@ -86,7 +86,7 @@ rule train:
     log:
         "logs/train/{model}.{split}.{variant}.{run_seed}.log",
     benchmark:
-        "benchmarks/jobs/train-{model}.{split}.{variant}.{run_seed}.tsv"
+        f"{JOBS}/train-{{model}}.{{split}}.{{variant}}.{{run_seed}}.tsv"
     priority: 1  # long, and much waits for it: before pages
     conda:
         "../envs/models.yaml"
@@ -130,7 +130,7 @@ rule predict:
     log:
         "logs/predict/{model}.{split}.{variant}.{run_seed}.log",
     benchmark:
-        "benchmarks/jobs/predict-{model}.{split}.{variant}.{run_seed}.tsv"
+        f"{JOBS}/predict-{{model}}.{{split}}.{{variant}}.{{run_seed}}.tsv"
     conda:
         "../envs/models.yaml"
     container:
@@ -165,7 +165,7 @@ rule baseline:
     log:
         "logs/baseline/{model}.{run_seed}.log",
     benchmark:
-        "benchmarks/jobs/baseline-{model}.{run_seed}.tsv"
+        f"{JOBS}/baseline-{{model}}.{{run_seed}}.tsv"
     conda:
         "../envs/data.yaml"
     container:

@@ -18,7 +18,7 @@ rule word_labels:
     log:
         "logs/word_labels.log",
     benchmark:
-        "benchmarks/jobs/word_labels.tsv"
+        f"{JOBS}/word_labels.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -48,7 +48,7 @@ rule word_filter:
     log:
         "logs/word_filter/{names}.log",
     benchmark:
-        "benchmarks/jobs/word_filter-{names}.tsv"
+        f"{JOBS}/word_filter-{{names}}.tsv"
     conda:
         "../envs/models.yaml"
     container:
@@ -78,7 +78,7 @@ use rule word_filter as word_filter_unseen with:
     log:
         "logs/word_filter/unseen-{names}.log",
     benchmark:
-        "benchmarks/jobs/word_filter_unseen-{names}.tsv"
+        f"{JOBS}/word_filter_unseen-{{names}}.tsv"
     params:
         config=CONFIG.section("word_filter"),
         hold_out="words",
@@ -100,7 +100,7 @@ rule word_scores:
     log:
         "logs/word_scores.log",
     benchmark:
-        "benchmarks/jobs/word_scores.tsv"
+        f"{JOBS}/word_scores.tsv"
     conda:
         "../envs/models.yaml"
     container:

@@ -229,7 +229,7 @@ def measure(run: Run, path: Path, machine: str, console: Console) -> None:
     """Put the rows of this test-bed, measured in its finished run, into the cost table."""
     found = measured(run.jobs, run.benchmarks, size_of)
     if not found:
-        raise InputError(f"no job of {run.testbed} has a measurement of its own in benchmarks/jobs: run it first.")
+        raise InputError(f"no job has a measurement of its own in benchmarks/jobs/{run.testbed}: run it first.")
     write_costs(path, read_costs(path).replaced(run.testbed, rows(found, run.testbed, machine)), HEAD)
     console.print(
         f"{path}: {run.testbed}, {len(found)} of {len(run.jobs)} jobs; the others' files are gone, or of another run."
