@@ -4,6 +4,7 @@ import csv
 import json
 import random
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from compvqa import tables
-from compvqa.questions.tables import DATASET
+from compvqa.questions.tables import DATASET, QUESTIONS
 from compvqa.scenes.raw import clean_name
 from compvqa.scenes.tables import OBJECTS, REJECTS, SCENES
 from fixtures.project import Project, copy_project
@@ -19,6 +20,12 @@ from fixtures.project import Project, copy_project
 pytestmark = pytest.mark.xdist_group("faults")
 
 LONG = "x" * 10_000
+# The readers, and reasons for which each refuses some of what follows
+READERS = {
+    "gqa": {"object: strange name", "attribute: strange name", "an id in it is no valid text"},
+    "visual_genome": {"object: strange name", "attribute: strange name", "an id in it is no valid text"},
+    "imsitu": {"object: noun id without a usable gloss", "an id in it is no valid text"},
+}
 # No question could print these: they are rejected, and listed
 REFUSED = [
     *('say "dog"', "`rm -rf`", "</script><script>alert(1)</script>", "{{ config }}", "$(touch evil)", "back\\slash"),
@@ -53,21 +60,73 @@ def scene(draw: random.Random, names: list[str]) -> dict:
     return {"width": 240, "height": 100, "objects": things}
 
 
+def visual_genome(scene_id: str, scene: dict) -> dict:
+    """A scene of GQA's shape in that of Visual Genome."""
+    things = [
+        {"object_id": number, "names": [thing["name"]], **{key: thing[key] for key in ("attributes", *"xywh")}}
+        for number, thing in scene["objects"].items()
+    ]
+    relations = [
+        {"subject_id": number, "predicate": relation["name"], "object_id": relation["object"]}
+        for number, thing in scene["objects"].items()
+        for relation in thing["relations"]
+    ]
+    return {"image_id": scene_id, "width": 240, "height": 100, "objects": things, "relationships": relations}
+
+
+NOUNS = {f"n{number}": {"gloss": [name]} for number, name in enumerate([*KEPT, *REFUSED])}
+SPACE = {
+    "nouns": NOUNS,
+    "verbs": {
+        "man's": {"roles": ["agent", "item", "tool"], "abstract": "AGENT mans ITEM with TOOL"},
+        "{{ x }}": {"roles": ["agent"], "abstract": "'; drop table scenes; --"},
+    },
+}
+
+
+def imsitu(draw: random.Random) -> dict:
+    """A picture of imSitu, of a verb with an apostrophe; some of its tools have names that are refused."""
+    frame = {role: draw.choice(list(NOUNS)[:3]) for role in ("agent", "item")}
+    return {
+        "verb": draw.choice(["man's"] * 9 + list(SPACE["verbs"])),
+        "frames": [frame | {"tool": draw.choice(list(NOUNS))}],
+    }
+
+
+def write_sources(folder: Path) -> list[dict]:
+    """Files of all three readers in ``folder``; the config's sources."""
+    draw = random.Random(1)
+    sources = [{"name": reader, "reader": reader, "files": {}} for reader in READERS]
+    (folder / "space.json").write_text(json.dumps(SPACE))
+    sources[2]["files"]["space"] = "space.json"
+    for part in ("train", "val"):
+        ids = scene_ids(part)
+        scenes = {scene_id: scene(draw, KEPT) for scene_id in [*ids, "half \ud800"]}
+        made = [
+            scenes,
+            [visual_genome(scene_id, scene) for scene_id, scene in scenes.items()],
+            {f"{scene_id}.jpg": imsitu(draw) for scene_id in scenes},
+        ]
+        for source, content in zip(sources, made, strict=True):
+            source["files"][part] = f"{source['name']}.{part}.json"
+            (folder / source["files"][part]).write_text(json.dumps(content))
+    return sources
+
+
+def scene_ids(part: str) -> list[str]:
+    return [f"{part}{number}{IDS[number % len(IDS)]}" for number in range(3 * len(IDS))]
+
+
 @pytest.fixture(scope="module")
 def hostile(root, tmp_path_factory) -> Project:
     """A project whose chain has run on such scenes."""
     project = copy_project(root, tmp_path_factory.mktemp("hostile") / "project")
-    draw = random.Random(1)
-    for part in ("train", "val"):
-        scenes = {f"{part}{n}{IDS[n % len(IDS)]}": scene(draw, KEPT) for n in range(3 * len(IDS))}
-        scenes["half \ud800"] = scene(draw, KEPT)
-        (project.folder / f"{part}.json").write_text(json.dumps(scenes))
     (project.folder / "lexicon.json").write_text("{}")
     project.config = "config/hostile.yaml"
     config = {
         "testbed": "hostile",
         "shards": 1,
-        "sources": [{"name": "mine", "reader": "gqa", "files": {"train": "train.json", "val": "val.json"}}],
+        "sources": write_sources(project.folder),
         "lexicon": {"file": "lexicon.json"},
         "questions": {"templates": ["VERIFYATTR", "COUNT", "VERIFYCOUNT"]},
         "balance": {f"{part}_per_template": 40 for part in ("train", "dev", "test")},
@@ -102,11 +161,15 @@ def test_what_cannot_be_printed_is_rejected_and_listed(hostile):
     assert all(clean_name(name)[0] is None for name in REFUSED)
     assert all(clean_name(name)[0] == name for name in KEPT)
     results = hostile.folder / "results/hostile"
-    rejects = tables.read(results / "sources/mine/rejects.parquet", REJECTS).to_pylist()
-    reasons = {row["reason"] for row in rejects}
-    assert {"object: strange name", "attribute: strange name", "an id in it is no valid text"} <= reasons
-    scenes = set(tables.read(results / "scenes/scenes.parquet", SCENES)["scene_id"].to_pylist())
-    assert scenes == {f"mine:{part}{n}{IDS[n % len(IDS)]}" for part in ("train", "val") for n in range(3 * len(IDS))}
+    for reader, expected in READERS.items():
+        rejects = tables.read(results / f"sources/{reader}/rejects.parquet", REJECTS).to_pylist()
+        assert expected <= {row["reason"] for row in rejects}, reader
+    found = Counter(tables.read(results / "scenes/scenes.parquet", SCENES)["scene_id"].to_pylist())
+    ids = {scene_id for part in ("train", "val") for scene_id in scene_ids(part)}
+    assert found.keys() >= {f"{reader}:{scene_id}" for reader in list(READERS)[:2] for scene_id in ids}
+    assert found.keys() <= {
+        f"{reader}:{scene_id}{'.jpg' * (reader == 'imsitu')}" for reader in READERS for scene_id in ids
+    }
     assert set(tables.read(results / "scenes/objects.parquet", OBJECTS)["name"].to_pylist()) == set(KEPT)
 
 
@@ -114,8 +177,11 @@ def test_questions_are_asked_about_such_names_and_scenes(hostile):
     questions = tables.read(hostile.folder / "results/hostile/dataset/questions.parquet", DATASET).to_pylist()
     text = " ".join(row["text"] for row in questions)
     assert questions and sum(name in text for name in KEPT) >= len(KEPT) // 2
-    shown = {scene for row in questions for scene in row["scene_ids"]}
-    assert any(LONG in scene for scene in shown) and any("</script>" in scene for scene in shown)
+    asked = tables.read(hostile.folder / "results/hostile/questions/questions.parquet", QUESTIONS)
+    shown = {scene for row in asked["scene_ids"].to_pylist() for scene in row}
+    for reader in READERS:
+        own = [scene for scene in shown if scene.startswith(f"{reader}:")]
+        assert any(LONG in scene for scene in own) and any("</script>" in scene for scene in own), reader
 
 
 def test_no_name_becomes_a_script(hostile):
