@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -11,8 +12,8 @@ from fixtures.project import Project, copy_project
 
 @pytest.fixture(scope="session")
 def finished(root, tmp_path_factory) -> Project:
-    """A project whose whole chain has run on config/tiny.yaml. Tests must leave it as they found it."""
-    project = copy_project(root, tmp_path_factory.mktemp("finished") / "project")
+    """A project whose whole chain has run on config/tiny-full.yaml. Tests must leave it as they found it."""
+    project = copy_project(root, tmp_path_factory.mktemp("finished") / "project").full()
     project.run()
     return project
 
@@ -22,4 +23,4 @@ def edited(finished, tmp_path) -> Project:
     """A copy of the finished project (results too) that a test may edit."""
     folder = tmp_path / "project"
     shutil.copytree(finished.folder, folder, symlinks=True)
-    return Project(folder)
+    return replace(finished, folder=folder)

@@ -84,7 +84,7 @@ def test_rehashing_passes_and_names_a_file_that_was_changed(edited):
 
 
 def test_two_runs_are_compared_by_config_counts_and_questions(finished, edited):
-    config = edited.folder / edited.config
+    config = edited.folder / "config/tiny.yaml"
     config.write_text(config.read_text().replace("  train_per_template: 40\n", "  train_per_template: 30\n"))
     edited.run("dataset")
     out = edited.folder / "diff.json"

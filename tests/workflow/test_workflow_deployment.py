@@ -54,7 +54,7 @@ def test_an_image_sees_the_checkout_when_the_workflow_runs_in_another_folder(pro
 
 
 def test_all_of_the_chain_can_be_planned_with_one_image(project):
-    assert len(project.plan(*APPTAINER)) > 30
+    assert len(project.full().plan(*APPTAINER)) > 30
 
 
 def test_a_missing_image_is_named(project):

@@ -1,6 +1,7 @@
 """The same config and seed give the same bytes, however the work is cut, ordered or hashed."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -18,7 +19,7 @@ def cut_otherwise(project: Project, folder, shards: int, cores: int, target: str
     and words' filters are promised to be equal on one type of machine, and are not trained twice.
     """
     shutil.copytree(project.folder, folder, symlinks=True)
-    other = Project(folder, project.config, {"PYTHONHASHSEED": "77"})
+    other = replace(project, folder=folder, environment={"PYTHONHASHSEED": "77"})
     for name in made:
         shutil.rmtree(folder / "results" / name)
     other.run(target, "--config", f"shards={shards}", cores=cores)

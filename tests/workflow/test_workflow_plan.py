@@ -10,7 +10,7 @@ pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the cha
 
 
 def plan(project, *arguments):
-    command = [sys.executable, "workflow/plan.py", *arguments, "--configfile", project.config]
+    command = [sys.executable, "workflow/plan.py", *arguments, "--configfile", *project.under, project.config]
     done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout

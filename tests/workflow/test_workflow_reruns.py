@@ -36,7 +36,7 @@ def package(project: Project, module: str) -> Path:
 
 
 def tiny(project: Project) -> Path:
-    return project.folder / project.config
+    return project.folder / "config/tiny.yaml"
 
 
 def add_a_split(project: Project) -> None:
@@ -68,12 +68,14 @@ CHANGES = {
         "optimisation: {learning_rate: 2.0e-3, epochs: 1, most_steps: 10,",
     ),
     "the number of distractors that are judged": lambda project: replace(
-        tiny(project), "  per_kind: 100\n", "  per_kind: 90\n"
+        project.folder / project.config, "  per_kind: 100\n", "  per_kind: 90\n"
     ),
     "the number of resamples of the scores": lambda project: replace(
         tiny(project), "scores:\n  resamples: 50", "scores:\n  resamples: 60"
     ),
-    "a table less on the page": lambda project: replace(tiny(project), "training, sources, drops,", "sources, drops,"),
+    "a table less on the page": lambda project: replace(
+        project.folder / project.config, "training, sources, drops,", "sources, drops,"
+    ),
     "a pin in `envs/models.yaml`, without `--sdm conda`": lambda project: replace(
         project.folder / "envs/models.yaml", "pytorch==2.13.0", "pytorch==2.13.1"
     ),

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("slurm")  # one process: there can be one S
 HERE = Path(__file__).parent
 QUICK = ("--slurm-init-seconds-before-status-checks", "2")  # the profile's patience is for jobs of minutes
 FIELDS = ("jobid", "partition", "state", "alloctres", "comment", "timelimitraw")
-CONFIGS = ("config/tiny.yaml", str(HERE / "few.yaml"))
+CONFIG = ("--configfile", "config/tiny.yaml", "--config", "models={gpus: 1}")
 MOST_JOBS = 40
 LONGEST = 3600  # seconds
 
@@ -69,9 +69,9 @@ def runs(slurm, root, tmp_path_factory) -> Runs:
     smk = ("--snakefile", str(HERE / "accidents.smk"), "--directory", str(accidents))
     on_slurm = ("--profile", "slurm", *QUICK)
     processes = {
-        "chain": started(there, *on_slurm, "--configfile", *CONFIGS),
-        "accidents": started(Project(root), *smk, *on_slurm, "--configfile", CONFIGS[0], log=accidents),
-        "local": started(here, "--cores", "2", "--configfile", *CONFIGS),
+        "chain": started(there, *on_slurm, *CONFIG),
+        "accidents": started(Project(root), *smk, *on_slurm, *CONFIG, log=accidents),
+        "local": started(here, "--cores", "2", *CONFIG),
     }
     end = time.monotonic() + LONGEST
     cancelled = False
