@@ -5,11 +5,13 @@
 
 The questions are a test-bed's; their images get 36 regions of 2,048 random numbers. One model is trained four times,
 from the same weights on the same batches. The first way is the released loop's: five images of 36 regions in float32
-for each question, whose text is tokenised in forward, once for each image, and padded to 60 tokens; and all layers are
-computed for all tokens, attention step by step, as VOLTA computes them and transformers does. The second has our way to
-compute the same layers, the third pads to the longest text of the batch besides (the released code does), the last is
-the workflow's own loop. Images that are padded in are masked, else the losses could not be compared (the released code
-attends to them). Where other work shares the machine, compare CPU time. FOLDER keeps the features: 150 KB an image.
+for each question, whose text is tokenised in forward, once for each image, and padded to 60 tokens; all layers are
+computed for all tokens, and attention, layer norm and activation in single operations, as VOLTA computes them; AdamW
+goes from weight to weight, operation by operation (released: huggingface_adamw). The second has our way to compute the
+same layers, and our AdamW. The third pads to the longest text of the batch besides (the released code does). The last
+is the workflow's own loop. Images that are padded in are masked, else the losses could not be compared (the released
+code attends to them). Where other work shares the machine, compare CPU time. FOLDER keeps the features: 150 KB an
+image.
 """
 
 from __future__ import annotations
@@ -99,7 +101,8 @@ class Texts(torch.utils.data.Dataset):
 class Released:
     """The released way to make and read a batch: texts padded to ``longest`` tokens, or (0) to the longest of them.
 
-    ``whole``: transformers' own model computes all layers for all tokens.
+    ``whole``: transformers' own model computes all layers for all tokens, in the operations of VOLTA's (:func:`apart`),
+    and AdamW is not fused.
     """
 
     tokenizer: Tokenizer
@@ -173,6 +176,35 @@ def whole(
     return (seen.pooler_output,)
 
 
+class Norm(torch.nn.Module):
+    """A layer norm in the operations of VOLTA's (which takes apex's where that is installed; COVR does not list it)."""
+
+    def __init__(self, norm: torch.nn.LayerNorm):
+        super().__init__()
+        self.weight, self.bias, self.eps = norm.weight, norm.bias, norm.eps
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        centred = tokens - tokens.mean(-1, keepdim=True)
+        return self.weight * (centred / (centred.pow(2).mean(-1, keepdim=True) + self.eps).sqrt()) + self.bias
+
+
+class Activation(torch.nn.Module):
+    """GELU in the operations of VOLTA's."""
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return 0.5 * tokens * (1 + torch.erf(tokens / 2**0.5))
+
+
+def apart(model: torch.nn.Module) -> None:
+    """Let layer norms and activations of transformers' model be several operations each, as VOLTA's are."""
+    for part in list(model.modules()):
+        for name, child in part.named_children():
+            if isinstance(child, torch.nn.LayerNorm):
+                setattr(part, name, Norm(child))
+        if hasattr(part, "intermediate_act_fn"):
+            part.intermediate_act_fn = Activation()
+
+
 @dataclass(frozen=True)
 class Run:
     """What one way of training took, step by step."""
@@ -195,23 +227,31 @@ def trained(name: str, asked: torch.utils.data.Dataset, way: Released | None, op
     size = visualbert.ModelSettings(**SIZES[options.size], longest=LONGEST)
     words, answers = 1 + max(map(max, examples.tokens)), 1 + max(examples.labels)
     model = MultiImageModel(visualbert.Backbone(size, words, examples.store.dimension), size, answers)
-    clock = clocked(name)
+    clock = clocked(name, fused=not (way and way.whole))
     fitting.Trainer = clock
     make: Callable = way.collate if way else collate
     made = ReleasedModel(model, way) if way else model
+    if way and way.whole:
+        apart(model.backbone.bert)
     out, dev = options.folder / "run", torch.utils.data.Subset(asked, range(options.batch))
     fit(made, asked, dev, out, settings, number, name, [name, time.time()], collate=make)
     shutil.rmtree(out)
     return clock.run
 
 
-def clocked(name: str) -> type[Clocked]:
-    """A Trainer that notes for each step when it began, its CPU seconds, its wait for data and its loss."""
+def clocked(name: str, fused: bool) -> type[Clocked]:
+    """A Trainer that notes for each step when it began, its CPU seconds, its wait for data and its loss; ``fused``:
+    AdamW is one loop for all weights."""
 
     class Clock(Clocked):
         begun: list[float] = []
         waited: list[float] = []
         run = Run(name, begun, waited, [], [])
+
+        def create_optimizer(self, *arguments: object) -> torch.optim.Optimizer:
+            for group in self.optimizer.param_groups:
+                group |= {"fused": fused, "foreach": False}
+            return super().create_optimizer(*arguments)
 
         def training_step(self, *arguments: object, **named: object) -> torch.Tensor:
             self.run.cpu.append(time.process_time())

@@ -7,7 +7,7 @@ from transformers.models.bert.modeling_bert import BertAttention, BertLayer
 
 from compvqa.errors import InputError
 from compvqa.models import lxmert, vilbert, visualbert
-from compvqa.models.backbone import layer_over, released_tokenizer, with_whole
+from compvqa.models.backbone import FEW, attention_over, layer_over, released_tokenizer, with_whole
 from compvqa.models.multi_image import MultiImageModel
 
 SMALL = {"hidden_size": 16, "heads": 2, "image_layers": 1}
@@ -96,7 +96,26 @@ def test_a_layer_over_others_is_a_layer_of_bert_and_its_attention_across():
     expected = layer.output(layer.intermediate(attended), attended)
     assert torch.allclose(layer_over(layer, asking, seen, mask), expected, atol=1e-6)
     assert torch.allclose(layer_over(layer, seen, seen, mask), layer(seen, mask), atol=1e-6)
-    assert torch.allclose(layer_over(layer, seen[:, :1], seen, mask), layer(seen, mask)[:, :1], atol=1e-6)
+
+
+@pytest.mark.parametrize("asked", range(1, FEW + 2))
+def test_what_few_tokens_take_from_a_layer_is_what_they_take_among_all(asked):
+    torch.manual_seed(0)
+    config = BertConfig(hidden_size=16, num_attention_heads=2, intermediate_size=8, attn_implementation="sdpa")
+    layer, seen = BertLayer(config).eval(), torch.randn(3, 5, 16, requires_grad=True)
+    for part in layer.parameters():  # biases too
+        torch.nn.init.normal_(part, std=0.3)
+    mask = torch.tensor([5, 3, 1])[:, None, None, None] > torch.arange(5)
+    gradients = []
+    for outcome in (layer_over(layer, seen[:, :asked], seen, mask), layer(seen, mask)[:, :asked]):
+        gradients.append(torch.autograd.grad(outcome.square().sum(), [seen, *layer.parameters()]))
+        gradients[-1] += (outcome,)
+    for ours, theirs in zip(*gradients, strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-4)
+    layer.attention.self.dropout = torch.nn.Dropout(1.0).train()
+    nothing = layer.attention.output(torch.zeros(3, FEW, 16), seen[:, :FEW])
+    taken = attention_over(layer.attention.self.train(), layer.attention.output, seen[:, :FEW], seen, mask)
+    assert torch.allclose(taken, nothing, atol=1e-6)
 
 
 def test_the_whole_image_is_the_mean_of_its_real_regions(batch):

@@ -25,6 +25,7 @@ from compvqa.settings import Settings
 ANCHOR = 4.5  # how far names outweigh places at first, in words
 WAVES = (1, 2, 4)  # half periods of the sines that tell a region's place
 PLACE_SIZE = GEOMETRY * (1 + 2 * len(WAVES))  # numbers that tell it, sines and cosines included
+FEW = 2  # tokens at most that ask alone: for them, no key or value is computed of what they see
 WHOLE = (0, 0, 1, 1, 1)  # where the whole image is, as the store's geometry tells places
 Model = TypeVar("Model", bound=PreTrainedModel)
 
@@ -95,6 +96,8 @@ def attention_over(
 
     Both modules are BERT's or LXMERT's; tokens and ``mask`` as in :func:`layer_over`.
     """
+    if asking.shape[1] <= FEW:
+        return output(_taken_by_few(attention, asking, seen, mask), asking)
     query, key, value = (
         part(tokens).unflatten(2, (attention.num_attention_heads, -1)).transpose(1, 2)
         for part, tokens in ((attention.query, asking), (attention.key, seen), (attention.value, seen))
@@ -102,6 +105,26 @@ def attention_over(
     dropped = attention.dropout.p if attention.training else 0.0
     mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropped)
     return output(mixed.transpose(1, 2).flatten(2), asking)
+
+
+def _taken_by_few(attention: nn.Module, asking: torch.Tensor, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """What the heads give to the tokens ``asking`` [n, q, H], by another order of the same products.
+
+    The queries go through the weights of the keys, and the mean of what they see through those of the values: neither
+    key nor value is computed for each token of ``seen``.
+    """
+    heads = attention.num_attention_heads
+    query = attention.query(asking).unflatten(2, (heads, -1))
+    size = query.shape[-1]
+    keys, values = (part.weight.unflatten(0, (heads, size)) for part in (attention.key, attention.value))
+    looked = torch.einsum("nqhd,hdk->nhqk", query, keys).flatten(1, 2) @ seen.transpose(1, 2)
+    biased = torch.einsum("nqhd,hd->nhq", query, attention.key.bias.view(heads, size))
+    scores = (looked.unflatten(1, (heads, -1)) + biased[..., None]) / size**0.5
+    weights = attention.dropout(scores.masked_fill(~mask, float("-inf")).softmax(dim=-1))
+    found = (weights.flatten(1, 2) @ seen).unflatten(1, (heads, -1))
+    taken = torch.einsum("nhqk,hdk->nqhd", found, values)
+    bias = attention.value.bias.view(heads, size)
+    return (taken + weights.sum(dim=-1).transpose(1, 2)[..., None] * bias).flatten(2)
 
 
 def with_whole(

@@ -16,7 +16,7 @@ from transformers.models.bert.modeling_bert import BertEncoder
 
 from compvqa.models.backbone import BackboneSettings, initialise
 
-GROUPS = 3  # of images in a batch, by the length of their questions
+GROUPS, WIDER = 3, 256  # groups of images in a batch by the length of their questions; one more for so much of width
 
 
 class MultiImageModel(nn.Module):
@@ -91,7 +91,7 @@ class MultiImageModel(nn.Module):
         lengths = attention_mask.sum(dim=1)[question_of]
         order = torch.argsort(lengths, stable=True)
         parts = []
-        for chosen in order.chunk(GROUPS):
+        for chosen in order.chunk(GROUPS + self.backbone.region_size // WIDER):
             whose, longest = question_of[chosen], int(lengths[chosen[-1]])
             words = input_ids[whose, :longest], attention_mask[whose, :longest]
             parts.append(self.backbone(*words, features[chosen], geometry[chosen], region_mask[chosen])[0])

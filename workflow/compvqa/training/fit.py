@@ -26,6 +26,7 @@ def prepare(settings: OptimisationSettings, seed: int, *key: object) -> int:
     """Make torch deterministic and seed it for the run named by ``key``; gives the seed (32 bits)."""
     torch.set_num_threads(settings.threads)
     torch.use_deterministic_algorithms(True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing here reads what it has not written
     number = stable_hash(seed, *key) & 0xFFFFFFFF
     torch.manual_seed(number)
     return number
