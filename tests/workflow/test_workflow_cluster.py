@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -10,12 +11,13 @@ from fixtures.project import copy_project
 GROUPED = re.compile(r"^\[.*\] Group job (\w+) ")
 
 
-def dry(root, folder, *arguments, config="config/tiny.yaml"):
+def dry(root, folder, *arguments, config=None):
     """What a dry run says in a fresh copy of the project, on a machine that has no Slurm."""
     project = copy_project(root, folder)
+    project = replace(project, config=config) if config else project.full()
     (folder / "bin").mkdir()
     (folder / "bin/which").symlink_to(shutil.which("which"))  # the plugin looks for Slurm by it
-    project.config, project.environment = config, {"PATH": str(folder / "bin")}
+    project.environment = {"PATH": str(folder / "bin")}
     return project.run("--dry-run", *arguments).stdout
 
 
@@ -30,14 +32,14 @@ def test_the_command_works_as_typed_from_the_projects_root(root, tmp_path):
     pytest.importorskip("snakemake_executor_plugin_slurm", reason="needs snakemake-executor-plugin-slurm")
     output = dry(root, tmp_path / "project", "--profile", "slurm")
     jobs = blocks(output)
-    assert "slurm_account=lab" in output and len(jobs) > 40
+    assert "slurm_account=lab" in output and len(jobs) > 100
     groups = [match[1] for line in output.splitlines() if (match := GROUPED.match(line))]
     assert {"scenes", "dataset", "paper"} <= set(groups)
 
 
 def test_a_group_holds_no_job_that_needs_a_gpu(root, tmp_path):
     pytest.importorskip("snakemake_executor_plugin_slurm", reason="needs snakemake-executor-plugin-slurm")
-    project = copy_project(root, tmp_path / "project")
+    project = copy_project(root, tmp_path / "project").full()
     path = project.folder / project.config
     text = path.read_text().replace("models:\n", "models:\n  gpus: 1\n", 1)
     path.write_text(text + "overlap:\n  method: learned\n")
