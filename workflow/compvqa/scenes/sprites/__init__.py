@@ -33,6 +33,7 @@ __all__ = ["SpritesSettings", "generate", "plan"]
 FIRST_IMAGE = {"train": 100_001, "val": 200_001, "encoder": 300_001, "calibration": 400_001}
 ASIDE = ("encoder", "calibration")  # outside the test-bed
 CHUNK = 16
+FEW = 64  # scenes are drawn in the time in which a pool of processes would start
 
 
 def plan(settings: SpritesSettings) -> Iterator[tuple[str, str, str]]:
@@ -106,7 +107,7 @@ def _drawn(todo: list, settings: SpritesSettings, seed: int, images: Path) -> It
     images.mkdir(parents=True, exist_ok=True)
     work = partial(draw, settings=settings, seed=seed, images=images)
     workers = settings.workers or len(os.sched_getaffinity(0))
-    if workers == 1 or len(todo) <= CHUNK:
+    if workers == 1 or len(todo) <= FEW:
         yield from map(work, todo)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
