@@ -84,7 +84,7 @@ def main() -> None:
 
 def made_store(folder: Path, images: int, dtype: str) -> RegionStore:
     """A store of so many images with random boxes and features, made once; its file is put out of the page cache."""
-    paths = folder / "regions.parquet", folder / "features.npy"
+    paths = folder / "regions.parquet", folder / "features.safetensors"
     if not paths[0].exists():
         write(*paths, random_images(images), DIMENSION, dtype=dtype)
     with paths[1].open("rb") as file:

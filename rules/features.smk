@@ -7,7 +7,7 @@ rule features:
         aside=CONFIG.aside or [],
     output:
         regions=f"{T}/features/regions.parquet",
-        features=f"{T}/features/features.npy",
+        features=f"{T}/features/features.safetensors",
         encoder=f"{T}/features/encoder.safetensors",
         saw=f"{T}/features/encoder_saw.parquet",
         record=f"{T}/features/regions.parquet.prov.json",

@@ -110,11 +110,13 @@ rule image_start:
             table=["subgraphs", "occurrences", "seeds", "candidates"],
         ),
         scenes=CONFIG.aside or [],
-        features=expand(f"{T}/features/{{file}}", file=["regions.parquet", "features.npy", "encoder.safetensors"]),
+        features=expand(
+            f"{T}/features/{{file}}", file=["regions.parquet", "features.safetensors", "encoder.safetensors"]
+        ),
     output:
         weights=f"{IMAGES}/start/model.safetensors",
         model=f"{IMAGES}/start/model.json",
-        history=f"{IMAGES}/start/history.csv",
+        history=f"{IMAGES}/start/history.parquet",
         saw=f"{IMAGES}/start/saw.parquet",
         record=f"{IMAGES}/start/model.safetensors.prov.json",
     log:
@@ -153,7 +155,7 @@ rule image_filter:
     output:
         weights=f"{IMAGES}/{{fold}}/model.safetensors",
         model=f"{IMAGES}/{{fold}}/model.json",
-        history=f"{IMAGES}/{{fold}}/history.csv",
+        history=f"{IMAGES}/{{fold}}/history.parquet",
         saw=f"{IMAGES}/{{fold}}/saw.parquet",
         record=f"{IMAGES}/{{fold}}/model.safetensors.prov.json",
     log:
@@ -222,8 +224,8 @@ rule image_labels:
         complete=CONFIG.aside or [],
         lexicon=rules.lexicon.output.lexicon,
     output:
-        labels=f"{IMAGES}/labels.csv",
-        record=f"{IMAGES}/labels.csv.prov.json",
+        labels=f"{IMAGES}/labels.parquet",
+        record=f"{IMAGES}/labels.parquet.prov.json",
     log:
         "logs/image_labels.log",
     benchmark:

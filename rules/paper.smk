@@ -11,7 +11,7 @@ SHOWN = {
     "generalization": [rules.scores.output.generalization],
     "splits": expand(rules.split.output.split, split=CONFIG.splits.names),
     "definitions": [],
-    "histories": [f"{T}/runs/{run}/history.csv" for run in RUNS],
+    "histories": [f"{T}/runs/{run}/history.parquet" for run in RUNS],
     "images": list(CONFIG.images.values()),
     "templates": [],
     # other tables, if they are shown

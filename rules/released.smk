@@ -5,7 +5,7 @@ rule features:
         files=CONFIG.features.released.files,
     output:
         regions=f"{T}/features/regions.parquet",
-        features=f"{T}/features/features.npy",
+        features=f"{T}/features/features.safetensors",
         rejects=f"{T}/features/rejects.parquet",
         record=f"{T}/features/regions.parquet.prov.json",
     log:

@@ -42,7 +42,7 @@ rule pretrain:
     output:
         weights=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors",
         model=f"{T}/pretrained/{{model}}.{{run_seed}}/model.json",
-        history=f"{T}/pretrained/{{model}}.{{run_seed}}/history.csv",
+        history=f"{T}/pretrained/{{model}}.{{run_seed}}/history.parquet",
         saw=f"{T}/pretrained/{{model}}.{{run_seed}}/saw.parquet",
         record=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors.prov.json",
     log:
@@ -81,7 +81,7 @@ rule train:
     output:
         weights=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.safetensors",
         model=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.json",
-        history=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/history.csv",
+        history=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/history.parquet",
         record=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.safetensors.prov.json",
     log:
         "logs/train/{model}.{split}.{variant}.{run_seed}.log",

@@ -42,7 +42,7 @@ rule word_filter:
     output:
         weights=f"{T}/words/{{names}}/model.safetensors",
         model=f"{T}/words/{{names}}/model.json",
-        history=f"{T}/words/{{names}}/history.csv",
+        history=f"{T}/words/{{names}}/history.parquet",
         judged=f"{T}/words/{{names}}/judged.parquet",
         record=f"{T}/words/{{names}}/model.safetensors.prov.json",
     log:
@@ -72,7 +72,7 @@ use rule word_filter as word_filter_unseen with:
     output:
         weights=temp(f"{T}/words/unseen/{{names}}/model.safetensors"),
         model=temp(f"{T}/words/unseen/{{names}}/model.json"),
-        history=f"{T}/words/unseen/{{names}}/history.csv",
+        history=f"{T}/words/unseen/{{names}}/history.parquet",
         judged=f"{T}/words/unseen/{{names}}/judged.parquet",
         record=f"{T}/words/unseen/{{names}}/model.safetensors.prov.json",
     log:

@@ -38,7 +38,7 @@ def decoded() -> dict[str, tuple[np.ndarray, np.ndarray, tuple[float, float]]]:
 def store(folder: Path, tsv: Path, dtype: str) -> RegionStore:
     scenes = write_scenes(folder, [f"coco:{name}" for name in decoded()])
     source = ReleasedSource(image_space="coco", reader="lxmert_tsv", files=(tsv,))
-    paths = [folder / name for name in ("regions.parquet", "features.npy", "rejects.parquet")]
+    paths = [folder / name for name in ("regions.parquet", "features.safetensors", "rejects.parquet")]
     read_released(scenes, *paths, ReleasedSettings(sources=(source,), dtype=dtype))
     return RegionStore(*paths[:2])
 

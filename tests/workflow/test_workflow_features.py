@@ -36,7 +36,7 @@ def test_models_learn_from_released_features(edited):
     (edited.folder / "results/tiny/features/encoder.safetensors").unlink()
     edited.run(target)
     folder = edited.folder / "results/tiny/features"
-    store = RegionStore(folder / "regions.parquet", folder / "features.npy")
+    store = RegionStore(folder / "regions.parquet", folder / "features.safetensors")
     assert len(store) == len(images)
     for name, found in images:
         assert store[f"sprites:{name}"].features.tobytes() == found.features.astype(np.float16).tobytes()

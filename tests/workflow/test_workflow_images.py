@@ -7,6 +7,7 @@ import pytest
 from compvqa import tables
 from compvqa.features.seen import SEEN
 from compvqa.filters.images import PRESENCE
+from compvqa.filters.thresholds import ANNOTATED
 from compvqa.scenes.tables import SCENES
 
 pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
@@ -44,12 +45,12 @@ def test_the_records_tell_how_many_images_were_judged_and_seen(finished):
 def test_thresholds_set_on_other_scenes_are_those_that_related_images_are_filtered_by(finished):
     results = finished.folder / "results/tiny"
     taus = json.loads((results / "filters/images/thresholds.json").read_text())
-    assert taus and set(taus) <= {"object", "relation", "attribute"}
+    assert len(taus) > 1 and set(taus) <= {"recipe", "object", "relation", "attribute"}
     record = json.loads((results / "graphs/related/1-of-2.parquet.prov.json").read_text())
     assert any(item["path"].endswith("thresholds.json") for item in record["inputs"])
-    labelled = (results / "filters/images/labels.csv").read_text().splitlines()[1:]
+    labelled = tables.read(results / "filters/images/labels.parquet", ANNOTATED)["scene_id"].to_pylist()
     known = set(tables.read(results / "scenes/scenes.parquet", SCENES)["scene_id"].to_pylist())
-    assert labelled and not {line.split(",")[0] for line in labelled} & known
+    assert labelled and not known.intersection(labelled)
 
 
 def test_editing_the_classifier_trains_it_again_and_no_features(edited):

@@ -1,6 +1,7 @@
 """What is handed to others is made by rules, of a finished run."""
 
 import json
+from fnmatch import fnmatch
 
 import mlcroissant as mlc
 import pyarrow.parquet as pq
@@ -12,6 +13,18 @@ from fixtures.project import Project
 
 pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
 FOLDER = "results/tiny/publish/huggingface"
+# The drawn world comes in the formats of others; beside a crate lies the code that it tells of.
+THEIRS = ("resources/*.png", "resources/*/imsitu/*", "*_sceneGraphs.json", "results/tiny/code/*")
+
+
+def without_recipe(project: Project) -> list[str]:
+    """The files in which the recipe id of their record does not stand, but for those in formats of others."""
+    records = [json.loads(path.read_text()) for path in sorted(project.folder.rglob("*.prov.json"))]
+    made = {output["path"]: record["recipe"] for record in records for output in record["outputs"]}
+    kept = {path: recipe for path, recipe in made.items() if (project.folder / path).exists()}  # no temporary ones
+    ours = [path for path in kept if not any(fnmatch(path, pattern) for pattern in THEIRS)]
+    assert len(ours) > 200
+    return [path for path in ours if kept[path].encode() not in (project.folder / path).read_bytes()]
 
 
 @pytest.fixture
@@ -36,6 +49,7 @@ def test_the_dataset_folder_and_the_crate_of_a_run(published, tmp_path, monkeypa
     stages = ("scenes/scenes.prov.json", "dataset/questions.parquet.prov.json", "paper/table3.prov.json")
     assert {f"#run/{record}" for record in stages} < runs
 
+    assert without_recipe(published) == []
     assert published.plan("publish", "crate") == set()
     split = published.folder / "config/splits/has-quant-all.yaml"
     split.write_text(split.read_text().replace("title: HAS-QUANT-ALL", "title: Only all"))

@@ -75,7 +75,8 @@ class PresenceSection(ScoringSettings):
         False, description="set the thresholds by annotated images; false: related.tau_object and so on"
     )
     annotated: Path | None = Field(
-        None, description="annotated images of the test-bed (CSV); without, those in aside/calibration are labelled"
+        None,
+        description="annotated images of the test-bed (CSV, JSON lines, Parquet); without, aside/calibration labelled",
     )
     labels: ImageLabelSettings = Field(ImageLabelSettings(), description="how many of these are labelled")
     calibration: ThresholdSettings = Field(ThresholdSettings(), description="how thresholds are set")

@@ -49,7 +49,9 @@ def _mapping(path: Path | str, data: object) -> dict:
     return data
 
 
-def write_json(path: Path, data: dict, indent: int | None = 1) -> None:
-    """Write ``data`` as JSON, in its order, atomically."""
+def write_json(path: Path, data: dict, indent: int | None = 1, recipe: bool = True) -> None:
+    """Write ``data`` as JSON, in its order, atomically; before it the ``recipe`` of the run, if the format allows."""
+    if recipe and tables.running():
+        data = {"recipe": tables.running()} | data
     with tables.replacing(path) as temporary:
         temporary.write_text(json.dumps(data, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")

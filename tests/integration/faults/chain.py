@@ -16,7 +16,7 @@ from fixtures.project import Project, copy_project
 
 HERE = Path(__file__).parent
 RESULTS = "results/smallest"
-TARGETS = (f"{RESULTS}/paper/index.html", f"{RESULTS}/words/noun/history.csv")  # the second is trained
+TARGETS = (f"{RESULTS}/paper/index.html", f"{RESULTS}/words/noun/history.parquet")  # the second is trained
 MADE = ("results", "resources")
 OWN = (".prov.json", ".snakemake_timestamp")  # times and hosts: no two runs have the same
 

@@ -15,7 +15,7 @@ from compvqa.features.store import RegionStore, geometry
 from fixtures.released import detections, write_covr, write_h5, write_scenes, write_tsv
 
 SIZE = (64, 48)
-OUT = ("regions.parquet", "features.npy", "rejects.parquet")
+OUT = ("regions.parquet", "features.safetensors", "rejects.parquet")
 
 
 def source(reader, *files, space="vg"):
@@ -138,4 +138,4 @@ def test_what_does_not_fit_stops_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr(released.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100})())
     with pytest.raises(InputError, match="GB free where features may take"):
         run(tmp_path, images, source("lxmert_tsv", wide))
-    assert not (tmp_path / "features.npy").exists()
+    assert not (tmp_path / "features.safetensors").exists()

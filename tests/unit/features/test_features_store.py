@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -30,8 +32,8 @@ def test_each_image_gives_its_own_regions_whatever_the_order_they_came_in(tmp_pa
     folder = tmp_path_factory.mktemp("store")
     images = [image(f"s:{number}", k) for number, k in enumerate(counts)]
     order.shuffle(images)
-    assert write(folder / "r.parquet", folder / "f.npy", images, 3, dtype=dtype) == len(counts)
-    store = RegionStore(folder / "r.parquet", folder / "f.npy", most)
+    assert write(folder / "r.parquet", folder / "f.safetensors", images, 3, dtype=dtype) == len(counts)
+    store = RegionStore(folder / "r.parquet", folder / "f.safetensors", most)
     assert (len(store), store.dimension, store.features.dtype) == (len(counts), 3, dtype)
     for one in (store, pickle.loads(pickle.dumps(store))):
         for name, boxes, _, features in images:
@@ -40,16 +42,27 @@ def test_each_image_gives_its_own_regions_whatever_the_order_they_came_in(tmp_pa
             assert np.allclose(one[name].geometry, geometry(boxes[:most], SIZE))
 
 
-def test_the_matrix_is_what_numpy_itself_would_write(tmp_path):
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_the_matrix_is_what_safetensors_itself_reads(tmp_path, dtype):
     images = [image("s:1", 2), image("s:0", 3)]
-    write(tmp_path / "r.parquet", tmp_path / "f.npy", images, 3)
-    np.save(tmp_path / "numpy.npy", np.concatenate([one.features for one in images]).astype(np.float16))
-    assert (tmp_path / "f.npy").read_bytes() == (tmp_path / "numpy.npy").read_bytes()
+    with tables.recipe("ab" * 12):
+        write(tmp_path / "r.parquet", tmp_path / "f.safetensors", images, 3, dtype=dtype)
+    (matrix,) = load_file(tmp_path / "f.safetensors").values()
+    assert matrix.dtype == dtype
+    assert np.array_equal(matrix, np.concatenate([one.features for one in images]))
+    with safe_open(tmp_path / "f.safetensors", framework="numpy") as file:
+        assert file.metadata() == {"compvqa.recipe": "ab" * 12}
+
+
+def test_a_store_of_no_image_is_empty(tmp_path):
+    assert write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [], 3) == 0
+    store = RegionStore(tmp_path / "r.parquet", tmp_path / "f.safetensors")
+    assert (len(store), store.dimension) == (0, 3)
 
 
 def test_a_store_is_sent_to_another_process_by_its_paths(tmp_path):
-    write(tmp_path / "r.parquet", tmp_path / "f.npy", [image("s:1", 36, 2048)], 2048)
-    assert len(pickle.dumps(RegionStore(tmp_path / "r.parquet", tmp_path / "f.npy"))) < 1000
+    write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [image("s:1", 36, 2048)], 2048)
+    assert len(pickle.dumps(RegionStore(tmp_path / "r.parquet", tmp_path / "f.safetensors"))) < 1000
 
 
 def test_geometry_is_edges_and_area_as_shares_of_the_image():
@@ -57,19 +70,19 @@ def test_geometry_is_edges_and_area_as_shares_of_the_image():
 
 
 def test_an_unknown_image_and_too_many_regions_are_refused(tmp_path):
-    write(tmp_path / "r.parquet", tmp_path / "f.npy", [image("s:1", 2)], 3, 2)
+    write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [image("s:1", 2)], 3, 2)
     with pytest.raises(InputError, match="no regions of image s:2"):
-        RegionStore(tmp_path / "r.parquet", tmp_path / "f.npy")["s:2"]
+        RegionStore(tmp_path / "r.parquet", tmp_path / "f.safetensors")["s:2"]
     with pytest.raises(ValueError, match="37 regions"):
-        write(tmp_path / "r.parquet", tmp_path / "f.npy", [image("s:1", 37)], 3, 37)
+        write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [image("s:1", 37)], 3, 37)
     with pytest.raises(ValueError, match="2 regions came where 3 were announced"):
-        write(tmp_path / "r.parquet", tmp_path / "f.npy", [image("s:1", 2)], 3, 3)
+        write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [image("s:1", 2)], 3, 3)
     with pytest.raises(ValueError, match="not sorted by a unique key"):
-        write(tmp_path / "r.parquet", tmp_path / "f.npy", [image("s:1", 2)] * 2, 3)
+        write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [image("s:1", 2)] * 2, 3)
 
 
 def test_an_image_s_rows_stand_together(tmp_path):
-    regions, features = tmp_path / "r.parquet", tmp_path / "f.npy"
+    regions, features = tmp_path / "r.parquet", tmp_path / "f.safetensors"
     write(regions, features, [image("s:1", 2), image("s:2", 2)], 3)
     rows = tables.read(regions, REGIONS).to_pylist()
     tables.write(regions, REGIONS, [row | {"row": 3 - row["row"]} for row in rows])
@@ -78,10 +91,10 @@ def test_an_image_s_rows_stand_together(tmp_path):
 
 
 def test_files_that_do_not_fit_together_are_refused(tmp_path):
-    regions, features = tmp_path / "r.parquet", tmp_path / "f.npy"
+    regions, features = tmp_path / "r.parquet", tmp_path / "f.safetensors"
     write(regions, features, [image("s:1", 2), image("s:2", 2)], 3)
     whole = features.read_bytes()
-    np.save(features, np.zeros((3, 3), np.float16))
+    save_file({"features": np.zeros((3, 3), np.float16)}, features)
     with pytest.raises(InputError, match="too few rows"):
         RegionStore(regions, features)
     for broken in (b"no matrix", b"", whole[:90], whole[:-1]):

@@ -66,7 +66,7 @@ class ClassifierWorld:
         total = sum(len(image.boxes) for image in images)
         folder = self.folder / "features"
         folder.mkdir(exist_ok=True)
-        write(folder / "regions.parquet", folder / "features.npy", images, FEATURES, total)
+        write(folder / "regions.parquet", folder / "features.safetensors", images, FEATURES, total)
         return folder
 
     def examples(self, **settings) -> dict[str, int]:
@@ -81,7 +81,7 @@ class ClassifierWorld:
     def train(self, fold: int | None, out: Path, start: Path | None = None) -> dict[str, int]:
         """Train the model of a fold."""
         given = [self.folder / "examples.parquet", self.folder / "texts.parquet", self.store.scenes / "scenes.parquet"]
-        regions = [self.features / "regions.parquet", self.features / "features.npy"]
+        regions = [self.features / "regions.parquet", self.features / "features.safetensors"]
         return train_presence("lxmert", *given, *regions, start, fold, out, TINY, TRAINING, seed=1)
 
     @cached_property

@@ -59,8 +59,8 @@ def annotated():
 
 
 def test_annotated_pairs_are_read_as_written(tmp_path, annotated):
-    write_annotated(tmp_path / "a.csv", annotated)
-    assert read_annotated(tmp_path / "a.csv") == annotated
+    write_annotated(tmp_path / "a.parquet", annotated)
+    assert read_annotated(tmp_path / "a.parquet") == annotated
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_wrong_line_is_named(tmp_path, line, words):
 def test_other_columns_are_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("image,text,label\n")
-    with pytest.raises(InputError, match="must have the columns scene_id, tree, differs, label"):
+    with pytest.raises(InputError, match="lacks the column scene_id: name scene_id, tree, differs, label in its first"):
         read_annotated(path)
 
 
@@ -98,9 +98,9 @@ def test_thresholds_go_by_the_least_score_and_reach_the_related_images(tmp_path,
         for scene, part in pairs_of(annotated)
     }
     tables.write(tmp_path / "p.parquet", PRESENCE, list(rows.values()))
-    write_annotated(tmp_path / "a.csv", annotated)
+    write_annotated(tmp_path / "a.parquet", annotated)
     out = tmp_path / "thresholds.json"
-    counts = set_thresholds(tmp_path / "a.csv", tmp_path / "p.parquet", out, ThresholdSettings(most_lost=0))
+    counts = set_thresholds(tmp_path / "a.parquet", tmp_path / "p.parquet", out, ThresholdSettings(most_lost=0))
     assert json.loads(out.read_text()) == {"object": pytest.approx(0.2), "attribute": pytest.approx(0.95)}
     assert counts["in"] == 3 and counts["object: others found, per mille"] == 1000
     settings = RelatedSettings().set_by(out)

@@ -48,9 +48,9 @@ def test_no_figure_fails_when_there_is_nothing_to_show(nothing, tmp_path, name):
 
 
 def test_a_broken_history_is_named(tmp_path):
-    (tmp_path / "history.csv").write_bytes(b"")
-    with pytest.raises(InputError, match="history.csv is not readable CSV"):
-        training.read(tmp_path / "history.csv")
+    (tmp_path / "history.parquet").write_bytes(b"")
+    with pytest.raises(InputError, match="history.parquet is not a readable Parquet file"):
+        training.read(tmp_path / "history.parquet")
 
 
 def test_thirty_long_and_strange_answers_stay_on_the_page(tmp_path):
@@ -80,17 +80,17 @@ def test_bars_of_accuracy_are_the_means_over_seeds(world):
 
 def test_runs_that_differ_in_the_seed_share_a_name():
     names = [
-        training.kind_of(Path("runs") / run / "history.csv")
+        training.kind_of(Path("runs") / run / "history.parquet")
         for run in ("visualbert.iid.text.0", "visualbert.iid.text.12")
     ]
     assert names == ["visualbert.iid.text"] * 2
-    assert training.kind_of(Path("runs/visualbert.has-num-3.comp.1/history.csv")) == "visualbert.has-num-3.comp"
+    assert training.kind_of(Path("runs/visualbert.has-num-3.comp.1/history.parquet")) == "visualbert.has-num-3.comp"
 
 
 def test_wrong_input_is_one_clear_sentence(world, tmp_path):
-    (tmp_path / "history.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="is no run's history.csv"):
-        figures.make(FOLDER / "training.yaml", {"histories": [tmp_path / "history.csv"]}, tmp_path / "t")
+    write(tmp_path / "history.parquet", STATISTICS, [])
+    with pytest.raises(InputError, match="history.parquet is no history table: it lacks the column phase"):
+        figures.make(FOLDER / "training.yaml", {"histories": [tmp_path / "history.parquet"]}, tmp_path / "t")
     with pytest.raises(InputError, match="no figure called iid"):
         figures.make(FOLDER / "table6.yaml", world.inputs, tmp_path / "t")
 

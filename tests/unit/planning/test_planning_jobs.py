@@ -10,7 +10,7 @@ def job(inputs=(), settings=None, shard=None, outputs=()):
 
 
 def test_files_that_are_looked_things_up_in_are_no_work():
-    sizes = {"questions.parquet": 3 * MB, "features.npy": 900 * MB, "model.safetensors": 90 * MB}
+    sizes = {"questions.parquet": 3 * MB, "features.safetensors": 900 * MB, "model.safetensors": 90 * MB}
     assert load_of(job(sizes), sizes) == Load(3, 3, "MB")
 
 

@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("outputs", "note"),
     [
-        (["a/features.npy"], None),
+        (["a/features.safetensors"], None),
         (["a/subgraphs/1.bin", "a/occurrences/1.bin"], None),
         (["a/seeds/1-of-1.bin", "a/candidates/1-of-1.bin"], "a/candidates/candidates.prov.json"),
         (["a/lexicon.json", "a/truth/complete/scenes.bin"], "a/world.prov.json"),

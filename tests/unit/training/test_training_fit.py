@@ -35,7 +35,7 @@ def run(data, out, settings=SETTINGS):
     seed = prepare(settings, 0, "test")
     made = MultiImageModel(Backbone(MODEL, words, 4), MODEL, 2)
     done = fit(made, asked, asked, out, settings, seed, "test", ["test"], collate=collate)
-    return done, (out / "model.safetensors").read_bytes(), (out / "history.csv").read_bytes()
+    return done, (out / "model.safetensors").read_bytes(), (out / "history.parquet").read_bytes()
 
 
 def test_equal_runs_give_equal_bytes(data, tmp_path):

@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
     """Questions about images with regions, and the tokenizer of released weights."""
     folder, draw = tmp_path_factory.mktemp("loop"), np.random.default_rng(0)
     images = [ImageRegions(f"s:{n}", np.ones((2, 4)), (9.0, 9.0), draw.normal(size=(2, REGION))) for n in range(4)]
-    write(folder / "regions.parquet", folder / "features.npy", images, REGION)
+    write(folder / "regions.parquet", folder / "features.safetensors", images, REGION)
     scenes = [dict.fromkeys(SCENES.fields.names) | {"scene_id": f"s:{n}", "image": f"s:{n}"} for n in range(4)]
     pq.write_table(pa.Table.from_pylist(scenes, schema=SCENES.fields), folder / "scenes.parquet")
     pq.write_table(pa.Table.from_pylist([question(n) for n in range(12)]), folder / "questions.parquet")
@@ -72,7 +72,7 @@ def transformers(plan, folder, tmp_path):
 def test_released_weights_and_their_words_are_trained_and_answer(module, release, plan, folder, tmp_path):
     named, expected = release(plan, folder, tmp_path)
     size, name = module.ModelSettings(**named, heads=2, image_layers=1, longest=8), module.__name__.rpartition(".")[2]
-    given = [folder / file for file in ("scenes.parquet", "regions.parquet", "features.npy")]
+    given = [folder / file for file in ("scenes.parquet", "regions.parquet", "features.safetensors")]
     settings = TrainingSettings(optimisation=RATE)
     asked = folder / "questions.parquet"
     counts = train(name, asked, None, ["train"], ["dev"], *given, None, tmp_path / "run", size, settings, 1)

@@ -85,7 +85,8 @@ def labels(tmp_path):
 def run(labels, out, settings=SETTINGS, protocol="pairs"):
     train(labels, labels.with_name("lexicon.json"), "attribute", protocol, out, settings, 1)
     return {
-        name: (out / name).read_bytes() for name in ("model.safetensors", "history.csv", "model.json", "judged.parquet")
+        name: (out / name).read_bytes()
+        for name in ("model.safetensors", "history.parquet", "model.json", "judged.parquet")
     }
 
 

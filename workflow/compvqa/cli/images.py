@@ -21,9 +21,9 @@ class FilterRequest(Settings):
 
 Scenes = Annotated[Path, typer.Option(help="Folder of scene tables.")]
 Seeds = Annotated[Path, typer.Option(help="Table of seeds.")]
-Features = Annotated[Path | None, typer.Option(help="Folder with regions.parquet and features.npy.")]
+Features = Annotated[Path | None, typer.Option(help="Folder with regions.parquet and features.safetensors.")]
 Models = Annotated[Path | None, typer.Option(help="Folder of the folds' models: 0, 1 …")]
-SOME = ["regions.parquet", "features.npy"]
+SOME = ["regions.parquet", "features.safetensors"]
 SAW = "saw.parquet"
 
 
@@ -55,7 +55,7 @@ def image_filter(
     examples: Annotated[Path, typer.Option(help="Folder with examples.parquet and texts.parquet.")],
     fold: Annotated[int, typer.Option(help="The fold of the images that the model must not see.")],
     scenes: Scenes,
-    features: Annotated[Path, typer.Option(help="Folder with regions.parquet and features.npy.")],
+    features: Annotated[Path, typer.Option(help="Folder with regions.parquet and features.safetensors.")],
     start: Annotated[Path | None, typer.Option(help="Folder of a pretraining on images outside all folds.")] = None,
     config: Config = None,
     seed: Seed = 1,

@@ -23,7 +23,7 @@ class ModelRequest(Settings):
 Scenes = Annotated[Path, typer.Option(help="Folder of the merged scene tables.")]
 Dataset = Annotated[Path, typer.Option(help="Table of the balanced dataset.")]
 Split = Annotated[Path, typer.Option(help="Table of the split.")]
-Features = Annotated[Path, typer.Option(help="Folder with regions.parquet and features.npy.")]
+Features = Annotated[Path, typer.Option(help="Folder with regions.parquet and features.safetensors.")]
 Parts = Annotated[list[str], typer.Option(help="A part of the split; repeat for more.")]
 Paraphrases = Annotated[Path | None, typer.Option(help="Table of paraphrases, which are asked too.")]
 Predictions = Annotated[list[Path], typer.Option(help="A run's predictions; repeat for more.")]
@@ -64,7 +64,7 @@ def read_features(
 
     frame = Frame("read_features", config, None, code)
     settings = frame.settings(ReleasedSettings)
-    outputs = [out / "regions.parquet", out / "features.npy", out / "rejects.parquet"]
+    outputs = [out / "regions.parquet", out / "features.safetensors", out / "rejects.parquet"]
     frame.run(
         lambda: read_released(scenes, *outputs, settings),
         [scenes / "scenes.parquet", *settings.files],
@@ -94,11 +94,11 @@ def pretrain(
     size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
     settings = validate(MatchSettings, request.pretraining, "pretraining")
     found = [parquet_in(graphs / name) for name in ("subgraphs", "occurrences", "seeds", "candidates")]
-    store = [features / "regions.parquet", features / "features.npy"]
+    store = [features / "regions.parquet", features / "features.safetensors"]
     frame.run(
         lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
         [*(path for paths in found for path in paths), *scene_tables(scenes), *store, *([encoder] if encoder else [])],
-        [out / name for name in ("model.safetensors", "model.json", "history.csv", "saw.parquet")],
+        [out / name for name in ("model.safetensors", "model.json", "history.parquet", "saw.parquet")],
         model=request.model,
     )
 
@@ -125,7 +125,7 @@ def train(
     request = frame.settings(ModelRequest)
     size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
     settings = validate(TrainingSettings, request.training, "training")
-    store = [features / "regions.parquet", features / "features.npy"]
+    store = [features / "regions.parquet", features / "features.safetensors"]
     shown = scenes / "scenes.parquet"
     released = Path(getattr(size, "checkpoint", ""))
     given = [*optional(split), *([released] if released.is_file() else [])]
@@ -133,7 +133,7 @@ def train(
     frame.run(
         lambda: work(request.model, dataset, split, part, dev_part, shown, *store, start, out, size, settings, seed),
         [dataset, *given, shown, *store, *before],
-        [out / name for name in ("model.safetensors", "model.json", "history.csv")],
+        [out / name for name in ("model.safetensors", "model.json", "history.parquet")],
         model=request.model,
     )
 
@@ -156,7 +156,7 @@ def predict(
 
     frame = Frame("predict", config, 0, code)
     request = frame.settings(ModelRequest)
-    store = [features / "regions.parquet", features / "features.npy"]
+    store = [features / "regions.parquet", features / "features.safetensors"]
     shown = scenes / "scenes.parquet"
     frame.run(
         lambda: work(weights, run, dataset, split, part, shown, *store, out, paraphrases),

@@ -86,7 +86,7 @@ def word_filter(
     frame.run(
         lambda: train(labels, lexicon, kind.value, hold_out.value, out, settings, seed),
         [labels, lexicon],
-        [out / name for name in ("model.safetensors", "model.json", "history.csv", "judged.parquet")],
+        [out / name for name in ("model.safetensors", "model.json", "history.parquet", "judged.parquet")],
     )
 
 

@@ -77,8 +77,9 @@ def score_file(
 def save(rows: list[dict], out: Path) -> None:
     """Write the rows as Parquet or, if ``out`` ends so, as CSV."""
     if out.suffix == ".csv":
+        recipe = pa.array([tables.running()] * len(rows))
         with tables.replacing(out) as temporary:
-            csv.write_csv(SUBMITTED.from_rows(rows), temporary)
+            csv.write_csv(SUBMITTED.from_rows(rows).append_column("recipe", recipe), temporary)
     else:
         tables.write(out, SUBMITTED, rows)
 

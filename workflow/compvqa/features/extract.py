@@ -20,7 +20,7 @@ from compvqa.features.store import ImageRegions, write
 from compvqa.progress import track
 from compvqa.scenes.tables import ATTRIBUTES, SCENES
 
-FILES = ("regions.parquet", "features.npy", "encoder.safetensors", "encoder_saw.parquet")
+FILES = ("regions.parquet", "features.safetensors", "encoder.safetensors", "encoder_saw.parquet")
 
 
 def extract(

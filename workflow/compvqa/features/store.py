@@ -1,4 +1,4 @@
-"""The store of region features: a table of boxes and one memory-mapped matrix, float16 or float32.
+"""The store of region features: a table of boxes and one memory-mapped matrix (safetensors), float16 or float32.
 
 Any detector's regions fit: the sprites world's (:mod:`compvqa.features.extract`) or those of released files
 (:mod:`compvqa.features.released`).
@@ -6,6 +6,7 @@ Any detector's regions fit: the sprites world's (:mod:`compvqa.features.extract`
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -13,6 +14,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from safetensors import SafetensorError, safe_open
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -36,6 +38,9 @@ REGIONS = tables.Schema(
     key=("image", "region"),
 )
 GEOMETRY = 5  # numbers that tell a region's place
+MATRIX = "features"
+TYPES = {"float16": "F16", "float32": "F32"}  # as safetensors calls them
+HEADER = 248  # bytes; with the 8 that say so, rows start where memory is aligned
 
 
 class ImageRegions(NamedTuple):
@@ -78,7 +83,7 @@ def write(
     """
     names, counts, places, sizes = [], [], [], []
     with tables.replacing(features) as temporary, temporary.open("wb") as file:
-        start = _write_header(file, dtype, (0, dimension))
+        _write_header(file, dtype, (0, dimension))
         for image, boxes, size, vectors in images:
             if len(boxes) > MOST_REGIONS:
                 raise ValueError(f"image {image} has {len(boxes)} regions, more than {MOST_REGIONS}")
@@ -92,31 +97,47 @@ def write(
         rows = sum(counts)
         if total is not None and rows != total:
             raise ValueError(f"{rows} regions came where {total} were announced")
-        if _write_header(file, dtype, (rows, dimension)) != start:
-            raise ValueError("the header of a matrix changed its length")
+        _write_header(file, dtype, (rows, dimension))
     tables.write(regions, REGIONS, _table(names, counts, places, sizes))
     return len(names)
 
 
-def _write_header(file: BinaryIO, dtype: str, shape: tuple[int, int]) -> int:
-    """Begin ``file`` as numpy's format does, with room for any number of rows; gives where the rows start."""
+def _write_header(file: BinaryIO, dtype: str, shape: tuple[int, int]) -> None:
+    """Begin ``file`` as safetensors does, which writes no matrix piece by piece, in the same room for any shape."""
+    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
+    matrix = {"dtype": TYPES[dtype], "shape": shape, "data_offsets": (0, size)}
+    header = json.dumps({"__metadata__": {tables.RECIPE.decode(): tables.running()}, MATRIX: matrix})
     file.seek(0)
-    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
-    return file.tell()
+    file.write(HEADER.to_bytes(8, "little") + header.encode().ljust(HEADER))
 
 
 def _table(names: list[str], counts: list[int], boxes: list[np.ndarray], sizes: list[tuple]) -> pa.Table:
     """The regions table of images given one after the other, in the order of the feature matrix."""
-    columns: dict[str, object] = {
-        "image": pa.array(names, pa.string()).take(pa.array(np.repeat(range(len(names)), counts)))
-    }
+    at = np.repeat(np.arange(len(names)), np.array(counts, np.int64))
+    columns: dict[str, object] = {"image": pa.array(names, pa.string()).take(pa.array(at))}
     columns["region"] = np.concatenate([np.arange(n, dtype=np.int16) for n in counts] or [np.zeros(0, np.int16)])
     edges = np.concatenate(boxes or [np.zeros((0, 4), np.float32)])
     columns |= {name: edges[:, i] for i, name in enumerate("xywh")}
     size = np.repeat(np.array(sizes, np.float32).reshape(-1, 2), counts, axis=0)
     columns |= {"image_w": size[:, 0], "image_h": size[:, 1], "row": np.arange(len(edges), dtype=np.int64)}
     return pa.table({name: columns[name] for name in REGIONS.fields.names}, schema=REGIONS.fields)
+
+
+def _mapped(path: Path) -> np.ndarray:
+    """The matrix [regions, D] in the file at ``path``, read from the disk as it is asked for."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            matrix = file.get_slice(MATRIX)
+            dtype, shape = (
+                np.dtype({kind: name for name, kind in TYPES.items()}[matrix.get_dtype()]),
+                matrix.get_shape(),
+            )
+        if not shape[0]:
+            return np.zeros(shape, dtype)
+        start = path.stat().st_size - shape[0] * shape[1] * dtype.itemsize  # it is all that is in the file
+        return np.memmap(path, dtype, "r", start, tuple(shape))
+    except (OSError, SafetensorError, KeyError) as error:
+        raise InputError(f"{path} is no feature matrix ({error}): run the stage features again.") from None
 
 
 class RegionStore:
@@ -127,10 +148,7 @@ class RegionStore:
 
     def __init__(self, regions: Path | str, features: Path | str, most: int = MOST_REGIONS):
         table = tables.read(regions, REGIONS)
-        try:
-            self.features = np.load(features, mmap_mode="r")
-        except (OSError, EOFError, ValueError) as error:
-            raise InputError(f"{features} is no feature matrix ({error}): run the stage features again.") from None
+        self.features = _mapped(Path(features))
         column = {name: table[name].to_numpy() for name in table.column_names if name != "image"}
         names, ends = _runs(table["image"])
         starts = np.concatenate([[0], ends])[:-1].astype(np.int64)

@@ -22,9 +22,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from compvqa.errors import InputError
-from compvqa.files import read_json
+from compvqa.files import read_json, write_json
 from compvqa.filters import relation_words
-from compvqa.tables import replacing
 
 KINDS = ("noun", "attribute", "relation")
 # m(x, y) by the rule that decides; above 0.5 counts as exclusive
@@ -81,7 +80,9 @@ class Lexicon:
     def load(cls, path: Path | str) -> Lexicon:
         """The lexicon of a JSON file; :class:`InputError` names what is wrong in it."""
         try:
-            return cls(LexiconData.model_validate(read_json(path, "give a lexicon's JSON file")))
+            data = read_json(path, "give a lexicon's JSON file")
+            data.pop("recipe", None)
+            return cls(LexiconData.model_validate(data))
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"]) or "the top"
@@ -96,9 +97,8 @@ class Lexicon:
 
     def dump(self, path: Path | str) -> None:
         """Write the lexicon as JSON; :meth:`load` reads it back."""
-        text = json.dumps(self.data.model_dump(exclude_defaults=True), ensure_ascii=False, indent=1, sort_keys=True)
-        with replacing(path) as temporary:
-            temporary.write_text(text + "\n", encoding="utf-8")
+        data = json.dumps(self.data.model_dump(exclude_defaults=True), sort_keys=True)  # at every depth
+        write_json(Path(path), json.loads(data))
 
     def group(self, attribute: str) -> str | None:
         """The attribute's group (color, material …); None where there is none."""

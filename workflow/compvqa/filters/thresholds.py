@@ -1,29 +1,35 @@
 """Thresholds of presence, set on annotated pairs of a scene and a subgraph (COVR, section 3.2 and App. B).
 
-The pairs are a CSV with the columns of :data:`COLUMNS`: candidate images of a subgraph, what differs there (object,
+The pairs are a table with the columns of :data:`ANNOTATED`: candidate images of a subgraph, what differs there (object,
 relation or attribute), and whether somebody found the subgraph in the image after all (1) or not (0).
 """
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.files import write_json
 from compvqa.filters.images import PRESENCE
+from compvqa.given import read_given
 from compvqa.graphs.keys import KINDS
 from compvqa.graphs.simple import simple_subgraphs
 from compvqa.graphs.subgraph import Subgraph, parse
 from compvqa.settings import Settings
 
-COLUMNS = ("scene_id", "tree", "differs", "label")
+ANNOTATED = tables.Schema(
+    "annotated",
+    pa.schema([("scene_id", pa.string()), ("tree", pa.string()), ("differs", pa.string()), ("label", pa.int8())]),
+    key=("scene_id", "tree", "differs"),
+    unique=False,  # people may look at an image twice
+)
 
 
 class ThresholdSettings(Settings):
@@ -48,30 +54,24 @@ class Annotated:
 
 
 def read_annotated(path: Path) -> list[Annotated]:
-    """The annotated pairs in a CSV; InputError names the line that is wrong."""
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise InputError(f"{path} must have the columns {', '.join(COLUMNS)}: correct its first line.")
-        return [_checked(path, reader.line_num, row) for row in reader]
+    """The annotated pairs in a table (CSV, JSON lines or Parquet); InputError names the line that is wrong."""
+    return [_checked(where, *row) for where, row in read_given(path, ANNOTATED.fields.names)]
 
 
-def _checked(path: Path, line: int, row: dict[str, str]) -> Annotated:
+def _checked(where: str, scene_id: str, tree: str, differs: str, label: str) -> Annotated:
     try:
-        graph = parse(row["tree"])
+        graph = parse(tree)
     except (ValueError, TypeError):
-        raise InputError(f"{path}, line {line}: {row['tree']!r} is no subgraph's tree: copy it from seeds.") from None
-    if row["differs"] not in KINDS or row["label"] not in ("0", "1"):
-        raise InputError(f"{path}, line {line}: differs must be one of {', '.join(KINDS)}, and label 0 or 1.")
-    return Annotated(row["scene_id"], graph, row["differs"], row["label"] == "1")
+        raise InputError(f"{where}: {tree!r} is no subgraph's tree: copy it from seeds.") from None
+    if differs not in KINDS or label not in ("0", "1"):
+        raise InputError(f"{where}: differs must be one of {', '.join(KINDS)}, and label 0 or 1.")
+    return Annotated(scene_id, graph, differs, label == "1")
 
 
 def write_annotated(path: Path, found: Iterable[Annotated]) -> None:
-    """Write pairs as :func:`read_annotated` reads them."""
-    with tables.replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows((item.scene_id, item.graph.json(), item.differs, int(item.present)) for item in found)
+    """Write pairs as :func:`read_annotated` reads them, as Parquet."""
+    rows = ((item.scene_id, item.graph.json(), item.differs, int(item.present)) for item in found)
+    tables.write(path, ANNOTATED, [dict(zip(ANNOTATED.fields.names, row, strict=True)) for row in rows])
 
 
 def pairs_of(found: Iterable[Annotated]) -> Iterable[tuple[str, Subgraph]]:
@@ -97,8 +97,7 @@ def set_thresholds(annotated: Path, presence: Path, out: Path, settings: Thresho
             scores, present = (np.array(column) for column in zip(*pairs, strict=True))
             taus[kind] = threshold(scores, present, settings)
             counts |= {f"{kind}: {what}": value for what, value in _told(scores, present, taus[kind]).items()}
-    with tables.replacing(out) as temporary:
-        temporary.write_text(json.dumps(taus, indent=1) + "\n", encoding="utf-8")
+    write_json(out, taus)
     return counts
 
 

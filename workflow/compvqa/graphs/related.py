@@ -15,7 +15,7 @@ from pydantic import Field
 from compvqa import tables
 from compvqa.files import read_json
 from compvqa.filters.images import PRESENCE
-from compvqa.graphs.keys import kinds_of
+from compvqa.graphs.keys import KINDS, kinds_of
 from compvqa.graphs.simple import simple_subgraphs
 from compvqa.graphs.store import StoreSettings, connect, create, number, view
 from compvqa.graphs.subgraph import parse
@@ -42,7 +42,7 @@ class RelatedSettings(StoreSettings):
         if thresholds is None:
             return self
         found = read_json(thresholds)
-        return self.model_copy(update={f"tau_{kind}": tau for kind, tau in found.items()})
+        return self.model_copy(update={f"tau_{kind}": found[kind] for kind in KINDS if kind in found})
 
 
 def relate(seeds: Path, candidates: Path, presence: Path, out: Path, settings: RelatedSettings) -> dict[str, int]:

@@ -153,13 +153,14 @@ def to_csv(table: Table) -> str:
         header += [name] + [f"{name} deviation"] * spread
         header += [f"{name} {end}" for end in ("low", "high")] * interval + [f"{name} (paper)"] * side
     notes = any(row.note for row in table.rows)
-    lines.writerow(header + ["note"] * notes)
+    own = running()  # a column, so that rows of several runs can be put together
+    lines.writerow(header + ["note"] * notes + ["recipe"] * bool(own))
     for row in table.rows:
         line = [row.label]
         for cell, (spread, interval, side) in zip(row.cells, shown, strict=True):
             line += [_plain(cell.value)] + [_plain(cell.deviation)] * spread
             line += [_plain(end) for end in cell.interval or (None, None)] * interval + [cell.papers] * side
-        lines.writerow(line + [row.note] * notes)
+        lines.writerow(line + [row.note] * notes + [own] * bool(own))
     return out.getvalue()
 
 

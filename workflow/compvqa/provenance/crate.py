@@ -28,6 +28,7 @@ from compvqa.publish.settings import PublishSettings
 from compvqa.scenes.download import Download
 from compvqa.settings import Settings
 from compvqa.stages import MODULES
+from compvqa.tables import running
 
 METADATA = "ro-crate-metadata.json"
 CODE = "code"
@@ -72,7 +73,7 @@ def write_crate(
     Builder(crate, files, lineage, settings, downloads).build()
     described = crate.metadata.generate()
     described["@graph"] = [{key: _single(value) for key, value in entity.items()} for entity in described["@graph"]]
-    write_json(results / METADATA, described)
+    write_json(results / METADATA, described, recipe=False)
     return {"runs": len(lineage.runs), "files": len(files.made), "raw files": len(lineage.raw())}
 
 
@@ -104,7 +105,7 @@ def _kept(path: Path) -> bool:
 def _run_config(path: Path, config: dict) -> Iterator[Path]:
     """The file with the configuration of the run, if it is known."""
     if config:
-        write_json(path, without_folders(config))
+        write_json(path, without_folders(config), recipe=False)
         yield path
 
 
@@ -313,6 +314,8 @@ class Builder:
         root["license"] = self._licence(terms)
         root["mainEntity"] = workflow
         root["mentions"] = list(actions)
+        if running():
+            root["identifier"] = f"recipe:{running()}"
         if agent:
             root["author"] = agent["agent"]
         if publish.organization:

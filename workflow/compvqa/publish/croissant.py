@@ -12,6 +12,7 @@ import pyarrow as pa
 from compvqa.files import write_json
 from compvqa.publish.description import Description, Part, Split
 from compvqa.publish.parquet import MEANING, PUBLISHED
+from compvqa.tables import running
 
 VERSION = "http://mlcommons.org/croissant/1.1"
 PARQUET = "application/x-parquet"  # the name that mlcroissant reads Parquet by
@@ -31,7 +32,8 @@ ABOUT = (
 
 def write_croissant(described: Description, path: Path) -> None:
     """Write the metadata to ``path``: a record set for each part of each split that has questions."""
-    write_json(path, croissant(described))
+    told = {"identifier": f"recipe:{running()}"} if running() else {}
+    write_json(path, croissant(described) | told, recipe=False)
 
 
 def croissant(described: Description) -> dict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -17,9 +16,8 @@ from compvqa import tables
 from compvqa.errors import disk_full
 from compvqa.progress import track
 from compvqa.seeds import stable_hash
+from compvqa.training.history import write_history
 from compvqa.training.settings import OptimisationSettings
-
-HISTORY = ("step", "epoch", "learning_rate", "loss", "eval_loss", "eval_accuracy")
 
 
 def prepare(settings: OptimisationSettings, seed: int, *key: object) -> int:
@@ -49,7 +47,7 @@ def fit(
     """Train ``model`` on ``train`` and leave it with the weights that were best on ``dev`` (or the last).
 
     ``collate`` makes a batch of items: the model's arguments, with ``labels``. A dataset that has ``set_epoch`` is told
-    each epoch's number before it is read. Writes ``out/model.safetensors`` and ``out/history.csv``; while it runs,
+    each epoch's number before it is read. Writes ``out/model.safetensors`` and ``out/history.parquet``; while it runs,
     checkpoints in a folder of ``out`` named by a hash of ``recipe`` (all that decides the run), from the last of which
     it goes on if it was stopped.
     ``right`` tells from scores and labels which examples are right (default: the best class is the label). ``new``
@@ -80,7 +78,7 @@ def fit(
         if told := disk_full(error, checkpoints):
             raise told from None
         raise
-    _write_history(out / "history.csv", trainer.state.log_history)
+    write_history(out / "history.parquet", trainer.state.log_history)
     with tables.replacing(out / "model.safetensors") as temporary:
         weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
         save_file(weights, temporary, {tables.RECIPE.decode(): tables.running()})
@@ -163,20 +161,3 @@ class _Progress(TrainerCallback):
 
     def on_step_end(self, args, state, control, **_):  # noqa: ANN001
         next(self.bar, None)
-
-
-def _write_history(path: Path, log: list[dict]) -> None:
-    """One row a look at the held-out examples; no times, so that equal runs give equal bytes."""
-    rows: dict[int, dict] = {}
-    for entry in log:
-        if "loss" in entry or "eval_loss" in entry:
-            rows.setdefault(entry["step"], {}).update({name: entry[name] for name in HISTORY if name in entry})
-    with tables.replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, HISTORY, lineterminator="\n")
-        writer.writeheader()
-        for step in sorted(rows):
-            writer.writerow({name: _short(rows[step].get(name, "")) for name in HISTORY})
-
-
-def _short(value: float | int | str) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -78,7 +78,7 @@ def train(
     settings: TrainingSettings,
     seed: int,
 ) -> dict[str, int]:
-    """Train ``model`` on parts of a split and write ``out/{model.safetensors,model.json,history.csv}``.
+    """Train ``model`` on parts of a split and write ``out/{model.safetensors,model.json,history.parquet}``.
 
     ``dataset`` is the questions table, ``split`` a split table (None: the dataset's own parts), ``scenes`` the scenes
     table. ``dev_parts`` decide which weights are kept. ``start`` is a pretraining folder that gives all layers but the

@@ -9,7 +9,6 @@ images the subgraph is. Uses train scenes alone; some of them are held out to te
 
 from __future__ import annotations
 
-import csv
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +28,8 @@ from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
 from compvqa.training.data import UNKNOWN, Examples, collate, examples
-from compvqa.training.fit import HISTORY, OptimisationSettings, fit, prepare
+from compvqa.training.fit import OptimisationSettings, fit, prepare
+from compvqa.training.history import gather_histories
 from compvqa.training.loop import plugin, tokenizer_of
 from compvqa.training.matches import KINDS, Match, Matches, MatchExamples, read_distractors, read_known
 
@@ -91,7 +91,7 @@ def pretrain(
     seed: int,
 ) -> dict[str, int]:
     """Teach ``model`` to match images and simple subgraphs (at most two objects, one relation, one attribute each);
-    write ``out/{model.safetensors,model.json,history.csv}``, where question models start from, and the images that
+    write ``out/{model.safetensors,model.json,history.parquet}``, where question models start from, and the images that
     it saw, ``out/saw.parquet``.
 
     Positives are occurrences in train scenes, negatives the candidates of their subgraph (one node differs) and
@@ -153,14 +153,7 @@ def pretrain(
 
 def _gather(out: Path, phases: Sequence[str]) -> None:
     """Keep the last phase's weights, and the history of all."""
-    rows = []
-    for phase in phases:
-        with (out / phase / "history.csv").open(newline="", encoding="utf-8") as file:
-            rows += [{"phase": phase} | row for row in csv.DictReader(file)]
-    with tables.replacing(out / "history.csv") as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ("phase", *HISTORY), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    gather_histories(out / "history.parquet", {phase: out / phase / "history.parquet" for phase in phases})
     (out / phases[-1] / "model.safetensors").replace(out / "model.safetensors")
     for phase in phases:
         shutil.rmtree(out / phase)

@@ -32,7 +32,7 @@ from compvqa.training.fit import OptimisationSettings, fit, prepare
 from compvqa.training.loop import plugin, tokenizer_of
 from compvqa.weights import load_weights
 
-FILES = ("model.safetensors", "model.json", "history.csv", "saw.parquet")
+FILES = ("model.safetensors", "model.json", "history.parquet", "saw.parquet")
 HEADS = ("head.", "region_head.")  # new, whatever a model starts from
 
 

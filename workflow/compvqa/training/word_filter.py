@@ -124,8 +124,8 @@ def train(
 ) -> dict[str, int]:
     """Fine-tune the encoder on the labelled pairs of a kind and score those held out by ``protocol``.
 
-    Writes ``out/{model.safetensors,model.json,history.csv,judged.parquet}``. Nothing is chosen by the held-out pairs
-    unless ``optimisation.keep`` or ``patience`` say so.
+    Writes ``out/{model.safetensors,model.json,history.parquet,judged.parquet}``. Nothing is chosen by the held-out
+    pairs unless ``optimisation.keep`` or ``patience`` say so.
     """
     table = tables.read(labels, LABELS)
     rows = table.filter(pc.equal(table["kind"], kind)).to_pylist()

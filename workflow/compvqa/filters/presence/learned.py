@@ -87,7 +87,7 @@ class _Judge:
         self.scenes = SceneStore(given.scenes)
         columns = (self.scenes.scenes[name].to_pylist() for name in ("scene_id", "image"))
         self.image_of = dict(zip(*columns, strict=True))
-        self.store = RegionStore(given.features / "regions.parquet", given.features / "features.npy")
+        self.store = RegionStore(given.features / "regions.parquet", given.features / "features.safetensors")
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model = lru_cache(maxsize=None)(self._load)
         self.regions = lru_cache(maxsize=1)(self.store.__getitem__)  # pairs come scene by scene

@@ -9,10 +9,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from compvqa.errors import InputError
+from compvqa import tables
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, many
 from compvqa.paper.reference import Reference
+from compvqa.training.history import HISTORY
 
 LOSS, ACCURACY = "loss", "eval_accuracy"
 
@@ -47,17 +48,10 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """A run's history: a row an epoch."""
-    try:
-        history = pd.read_csv(path)
-    except ValueError as error:
-        raise InputError(f"{path} is not readable CSV ({error}): delete it and run again.") from None
-    for column in ("epoch", LOSS, ACCURACY):
-        if column not in history.columns:
-            raise InputError(f"{path} lacks the column {column}: it is no run's history.csv.")
-    return history
+    """A run's history: a row a look at the held-out examples."""
+    return tables.read(path, HISTORY).to_pandas()
 
 
 def kind_of(path: Path) -> str:
-    """The run's name without its seed: ``runs/visualbert-iid-0/history.csv`` is of ``visualbert-iid``."""
+    """The run's name without its seed: ``runs/visualbert-iid-0/history.parquet`` is of ``visualbert-iid``."""
     return re.sub(r"[-_.](seed)?\d+$", "", path.parent.name)

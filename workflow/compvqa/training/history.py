@@ -1,0 +1,42 @@
+"""The course of a training run: one row a look at the held-out examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+
+from compvqa import tables
+
+HISTORY = tables.Schema(
+    "history",
+    pa.schema(
+        [
+            ("phase", pa.string()),  # of pretraining; "" where there is one alone
+            ("step", pa.int64()),
+            ("epoch", pa.float64()),
+            ("learning_rate", pa.float64()),
+            ("loss", pa.float64()),  # of train, the mean since the row before; null, as the next three, where not told
+            ("eval_loss", pa.float64()),
+            ("eval_accuracy", pa.float64()),
+        ]
+    ),
+    key=("phase", "step"),
+)
+
+
+def write_history(path: Path, log: Iterable[Mapping]) -> None:
+    """Write the Trainer's ``log`` to the table ``path``; no times, so that equal runs give equal bytes."""
+    rows: dict[int, dict] = {}
+    for entry in log:
+        if "loss" in entry or "eval_loss" in entry:
+            row = rows.setdefault(entry["step"], dict.fromkeys(HISTORY.fields.names) | {"phase": ""})
+            row.update((name, entry[name]) for name in row if name in entry)
+    tables.write(path, HISTORY, rows.values())
+
+
+def gather_histories(path: Path, phases: Mapping[str, Path]) -> None:
+    """Write the histories of several phases, by name, as one."""
+    rows = [row | {"phase": phase} for phase, part in phases.items() for row in tables.read(part, HISTORY).to_pylist()]
+    tables.write(path, HISTORY, rows)
