@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from shlex import quote
 
 from snakemake.exceptions import WorkflowError
 
@@ -63,12 +64,13 @@ STAGE = f" --config {{params.config:q}}{SEED}"
 
 # How jobs get their Python: from conda, from an image, or, with neither, the interpreter that runs this.
 DEPLOYED = {deployment.name for deployment in workflow.deployment_settings.deployment_method}
-INTERPRETER = "" if DEPLOYED & {"CONDA", "APPTAINER"} else f"PATH='{Path(sys.executable).parent}':\"$PATH\" "
-# Jobs run this package, also when the workflow runs in another folder.
+INTERPRETER = "" if DEPLOYED & {"CONDA", "APPTAINER"} else f'PATH={quote(str(Path(sys.executable).parent))}:"$PATH" '
+# Jobs run this package, also when the workflow runs in another folder. Without IFS, a variable in a line is one word,
+# whatever is in it.
 shell.prefix(
-    "set -euo pipefail; "
-    f"export {INTERPRETER}PROJECT='{PROJECT}' PYTHONPATH='{PROJECT / 'workflow'}' "
-    f"PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE HF_HUB_CACHE='{HUB}' HF_HUB_OFFLINE=1; "
+    "set -feuo pipefail; IFS=; "
+    f"export {INTERPRETER}PROJECT={quote(str(PROJECT))} PYTHONPATH={quote(str(PROJECT / 'workflow'))} "
+    f"PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE HF_HUB_CACHE={HUB} HF_HUB_OFFLINE=1; "
 )
 # The image of each family of stages. It must see the package: Snakemake itself binds only the folder it runs in.
 CONTAINERS = {
@@ -77,7 +79,7 @@ CONTAINERS = {
     "publish": CONFIG.containers.cpu,
     "graph": CONFIG.containers.neo4j if CONFIG.candidates.backend == "neo4j" else CONFIG.containers.cpu,
 }
-BIND = f" --bind '{PROJECT}'"
+BIND = f" --bind {quote(str(PROJECT))}"
 if "APPTAINER" in DEPLOYED:
     if BIND not in workflow.deployment_settings.apptainer_args:
         workflow.deployment_settings.apptainer_args += BIND
@@ -271,8 +273,8 @@ def thresholds_of(arm):
 
 
 def repeated(option, values):
-    """A command-line option that is given once for each value."""
-    return " ".join(f"{option} {value}" for value in values)
+    """A command-line option that is given once for each value; the shell completes what lies in its $PROJECT."""
+    return " ".join(f"{option} {value if '$PROJECT' in str(value) else quote(str(value))}" for value in values)
 
 
 def shown(name):

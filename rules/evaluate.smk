@@ -83,4 +83,4 @@ rule validity:
         code=code_of("validity"),
     shell:
         f"python -m compvqa validity {{output.validity}} --dataset {{input.dataset}} --scenes {T}/scenes"
-        f" --truth {{input.truth}} --lexicon {{input.lexicon}}{STAGE}"
+        f" --truth {{input.truth:q}} --lexicon {{input.lexicon}}{STAGE}"

@@ -30,8 +30,8 @@ rule features:
         seed=CONFIG.seed,
         code=code_of("features"),
     shell:
-        f"python -m compvqa features {T}/features --scenes {T}/scenes --truth {{input.truth}}/complete"
-        f" --aside {{input.aside}} --images {{input.images}}{STAGE}"
+        f"python -m compvqa features {T}/features --scenes {T}/scenes --truth {{input.truth:q}}/complete"
+        f" --aside {{input.aside:q}} --images {{input.images:q}}{STAGE}"
 
 
 ENCODER = rules.features.output.encoder

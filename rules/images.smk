@@ -34,7 +34,7 @@ rule aside_subgraphs:
         seed=CONFIG.seed,
         code=code_of("subgraphs"),
     shell:
-        f"python -m compvqa subgraphs --scenes {ASIDE}/{{wildcards.aside}}/annotated --shard 1-of-1"
+        f"python -m compvqa subgraphs --scenes {quote(ASIDE)}/{{wildcards.aside}}/annotated --shard 1-of-1"
         f" --subgraphs {{output.subgraphs}} --occurrences {{output.occurrences}}{STAGE}"
 
 
@@ -64,7 +64,7 @@ rule aside_candidates:
         seed=CONFIG.seed,
         code=code_of("candidates", backend="duckdb"),
     shell:
-        f"python -m compvqa candidates --scenes {ASIDE}/{{wildcards.aside}}/annotated"
+        f"python -m compvqa candidates --scenes {quote(ASIDE)}/{{wildcards.aside}}/annotated"
         f" --graphs {T}/aside/{{wildcards.aside}} --overlap {{input.overlap}} --shards 1"
         f" --seeds $(dirname {{output.seeds}}) --candidates $(dirname {{output.candidates}}){STAGE}"
 
@@ -140,7 +140,7 @@ rule image_start:
         code=code_of("pretrain", model=module_of(CONFIG.presence.model)),
     shell:
         f"python -m compvqa pretrain {IMAGES}/start --graphs {T}/aside/encoder"
-        f" --scenes {ASIDE}/encoder/annotated --features {T}/features {{params.encoder}}{STAGE}"
+        f" --scenes {quote(ASIDE)}/encoder/annotated --features {T}/features {{params.encoder}}{STAGE}"
 
 
 rule image_filter:
@@ -243,7 +243,7 @@ rule image_labels:
         code=code_of("image_labels"),
     shell:
         f"python -m compvqa image-labels {{output.labels}} --graphs {T}/aside/calibration"
-        f" --complete {ASIDE}/calibration/complete --lexicon {{input.lexicon}}{STAGE}"
+        f" --complete {quote(ASIDE)}/calibration/complete --lexicon {{input.lexicon}}{STAGE}"
 
 
 ANNOTATED = str(CONFIG.presence.annotated or rules.image_labels.output.labels)
@@ -276,7 +276,7 @@ rule image_scores:
         seed=CONFIG.seed,
         code=presence_code("image_scores"),
     shell:
-        "python -m compvqa image-scores {output.scores} --annotated {input.annotated} --scenes {params.scenes}"
+        "python -m compvqa image-scores {output.scores} --annotated {input.annotated:q} --scenes {params.scenes:q}"
         f" {{params.models}}{STAGE}"
 
 
@@ -303,5 +303,5 @@ rule thresholds:
         config=as_json(CONFIG.presence.calibration.model_dump(mode="json")),
         code=code_of("thresholds"),
     shell:
-        "python -m compvqa thresholds {output.thresholds} --annotated {input.annotated} --presence {input.scores}"
+        "python -m compvqa thresholds {output.thresholds} --annotated {input.annotated:q} --presence {input.scores}"
         f" --config {{params.config:q}}{LOG}"

@@ -28,7 +28,7 @@ rule sprites:
         seed=CONFIG.seed,
         code=code_of("sprites"),
     shell:
-        f"python -m compvqa sprites {SPRITES}{STAGE}"
+        f"python -m compvqa sprites {quote(SPRITES)}{STAGE}"
 
 
 rule lexicon:

@@ -62,7 +62,7 @@ rule distractors:
     shell:
         f"python -m compvqa distractors {{output.distractors}} --seeds $(dirname {{input.seeds[0]}})"
         f" {{params.candidates}} {{params.presence}} {{params.thresholds}} --scenes {T}/scenes"
-        f" --truth {{input.truth}} --lexicon {{input.lexicon}}{STAGE}"
+        f" --truth {{input.truth:q}} --lexicon {{input.lexicon}}{STAGE}"
 
 
 rule filters:

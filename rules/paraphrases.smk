@@ -20,4 +20,5 @@ rule read_paraphrases:
     params:
         code=code_of("read_paraphrases"),
     shell:
-        "python -m compvqa read-paraphrases {output.paraphrases} --file {input.file} --dataset {input.dataset}" f"{LOG}"
+        "python -m compvqa read-paraphrases {output.paraphrases} --file {input.file:q} --dataset {input.dataset}"
+        f"{LOG}"

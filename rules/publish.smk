@@ -109,7 +109,7 @@ rule publish_card:
         code=code_of("publish_card"),
     shell:
         f"python -m compvqa publish-card {FOLDER} --questions {{input.questions}} --made {{input.made}}"
-        " {params.splits} {params.raw} --world {params.world} --testbed {params.testbed} --record {output.record}"
+        " {params.splits} {params.raw} --world {params.world:q} --testbed {params.testbed} --record {output.record}"
         " --sources $PROJECT/config/sources.tsv --config {params.config:q}"
         f"{LOG}"
 

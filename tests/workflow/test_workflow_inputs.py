@@ -1,5 +1,7 @@
 """What is wrong with the input is told in one sentence, naming the file, never by a stack trace."""
 
+import re
+import shlex
 import shutil
 
 import pytest
@@ -75,6 +77,17 @@ def test_a_broken_raw_file_stops_the_run_with_one_sentence(project, content, wor
     sentences = [line for line in done.stdout.splitlines() if line.startswith("compvqa: ")]
     assert done.returncode == 1 and "Traceback" not in done.stdout
     assert len(sentences) == 1 and words in sentences[0]
+
+
+def test_folders_of_any_name_reach_every_command_whole(project):
+    project, world = project.full(), "resources/Ann's `world` & $more"
+    path = project.folder / "config/tiny.yaml"
+    path.write_text(path.read_text().replace("resources/sprites-tiny", world))
+    output = project.run("--dry-run", "--printshellcmds", "publish", "crate", "paper").stdout
+    commands = re.findall(r"^ *Shell command: (.+)$", output, re.MULTILINE)
+    assert len(commands) > 100
+    named = [word for line in commands for word in shlex.split(line) if "world`" in word and not word.startswith("{")]
+    assert len(named) > 20 and all(world in word for word in named)
 
 
 def test_a_missing_raw_file_is_named(project):

@@ -11,6 +11,7 @@ import json
 import re
 from copy import deepcopy
 from pathlib import Path
+from shlex import quote
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
@@ -58,8 +59,8 @@ class LexiconSource(Settings):
         return self
 
     def option(self) -> str:
-        """The option of the command line that names it."""
-        return f"--file {self.file}" if self.file else f"--gqa {self.gqa}"
+        """The option of the command line that names it, for a shell."""
+        return f"--file {quote(str(self.file))}" if self.file else f"--gqa {quote(str(self.gqa))}"
 
     def files(self) -> list[str]:
         """The files to read."""

@@ -98,6 +98,7 @@ def write_sources(folder: Path) -> list[dict]:
     draw = random.Random(1)
     sources = [{"name": reader, "reader": reader, "files": {}} for reader in READERS]
     (folder / "space.json").write_text(json.dumps(SPACE))
+    (folder / "it's $raw").mkdir()
     sources[2]["files"]["space"] = "space.json"
     for part in ("train", "val"):
         ids = scene_ids(part)
@@ -108,7 +109,7 @@ def write_sources(folder: Path) -> list[dict]:
             {f"{scene_id}.jpg": imsitu(draw) for scene_id in scenes},
         ]
         for source, content in zip(sources, made, strict=True):
-            source["files"][part] = f"{source['name']}.{part}.json"
+            source["files"][part] = f"it's $raw/{source['name']} {part}.json"
             (folder / source["files"][part]).write_text(json.dumps(content))
     return sources
 
@@ -120,14 +121,14 @@ def scene_ids(part: str) -> list[str]:
 @pytest.fixture(scope="module")
 def hostile(root, tmp_path_factory) -> Project:
     """A project whose chain has run on such scenes."""
-    project = copy_project(root, tmp_path_factory.mktemp("hostile") / "project")
-    (project.folder / "lexicon.json").write_text("{}")
+    project = copy_project(root, tmp_path_factory.mktemp("hostile") / "Ann's `work` & $more")
+    (project.folder / "my lexicon.json").write_text("{}")
     project.config = "config/hostile.yaml"
     config = {
         "testbed": "hostile",
         "shards": 1,
         "sources": write_sources(project.folder),
-        "lexicon": {"file": "lexicon.json"},
+        "lexicon": {"file": "my lexicon.json"},
         "questions": {"templates": ["VERIFYATTR", "COUNT", "VERIFYCOUNT"]},
         "balance": {f"{part}_per_template": 40 for part in ("train", "dev", "test")},
         "models": {"baselines": ["maj"]},
@@ -211,4 +212,4 @@ def test_latex_and_csv_stay_whole(hostile):
 
 def test_nothing_was_run_or_written_elsewhere(hostile):
     assert not list(hostile.folder.rglob("evil*"))
-    assert {path.name for path in hostile.folder.parent.iterdir()} == {"project"}
+    assert {path.name for path in hostile.folder.parent.iterdir()} == {hostile.folder.name}
