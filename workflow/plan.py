@@ -100,9 +100,10 @@ class Asked:
         """Why a job runs by itself, in words."""
         reason = self.dag.reason(job)
         newer = sorted(map(str, reason.updated_input - reason.updated_input_run))
+        lasting = set(map(str, job.output)) - set(map(str, job.temp_output))
         causes = {
             "was interrupted": reason.incomplete_output or reason.forced,  # nothing else is forced here
-            "not made yet": set(reason.missing_output) - set(job.temp_output),
+            "not made yet": reason.missing_output and not all(Path(path).exists() for path in lasting),
             "a temporary file is needed again": reason.missing_output,
             "rule changed": reason.code_changed,
         }

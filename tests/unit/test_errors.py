@@ -1,8 +1,10 @@
-"""A full disk is one sentence with the file's name, whichever library met it."""
+"""A full disk is one sentence with the file's name, whichever library met it; so is a package that is missing."""
 
 import errno
 import resource
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -69,3 +71,15 @@ def test_other_errors_are_not_mistaken_for_it():
     assert disk_full(ValueError("no room")) is None
     error = OSError(errno.ENOSPC, "No space left on device", "results/a.parquet")
     assert str(disk_full(error)).startswith("results/a.parquet could not be written: no space left on device")
+
+
+@pytest.mark.parametrize(
+    ("package", "told"),
+    [("mlcroissant", "compvqa: the package mlcroissant is not installed here"), ("compvqa.publish", "Traceback")],
+)
+def test_a_package_that_is_missing_is_named_and_a_module_of_ours_is_a_bug(tmp_path, package, told):
+    code = f"import sys; sys.modules[{package!r}] = None; from compvqa.cli import main; main()"
+    names = ("--questions", "--made", "--definition", "--world", "--testbed", "--record", "--sources")
+    options = [word for name in names for word in (name, str(tmp_path))]
+    done = subprocess.run([sys.executable, "-c", code, "publish-card", str(tmp_path), *options], capture_output=True)
+    assert done.returncode == 1 and done.stderr.decode().startswith(told)

@@ -32,6 +32,14 @@ def disk_full(error: BaseException, path: Path | str | None = None) -> InputErro
     return None
 
 
+def not_installed(error: BaseException) -> InputError | None:
+    """What to tell where ``error`` is that a package of others is missing; None where it is something else."""
+    if not isinstance(error, ModuleNotFoundError) or not error.name or error.name.split(".")[0] == "compvqa":
+        return None
+    package = error.name.split(".")[0]
+    return InputError(f"the package {package} is not installed here: pip install 'compvqa[all]' has all that is used.")
+
+
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error

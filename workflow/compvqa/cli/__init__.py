@@ -12,7 +12,7 @@ import sys
 
 import typer
 
-from compvqa.errors import InputError, disk_full
+from compvqa.errors import InputError, disk_full, not_installed
 
 app = typer.Typer(
     name="compvqa",
@@ -39,7 +39,7 @@ def main() -> None:
     except BrokenPipeError:
         os._exit(1)
     except Exception as error:
-        told = error if isinstance(error, InputError) else disk_full(error)
+        told = error if isinstance(error, InputError) else disk_full(error) or not_installed(error)
         if told is None:
             raise
         print(f"compvqa: {told}", file=sys.stderr)
