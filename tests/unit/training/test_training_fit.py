@@ -22,9 +22,9 @@ def data(tmp_path):
     images = [
         ImageRegions(f"s:{n}", np.ones((2, 4), np.float32), (9.0, 9.0), draw.normal(size=(2, 4))) for n in range(9)
     ]
-    write(tmp_path / "r.parquet", tmp_path / "f.npy", images, 4, 18)
+    write(tmp_path / "r.parquet", tmp_path / "f.safetensors", images, 4, 18)
     texts = ["is it red ?" if n % 2 else "is it blue ?" for n in range(32)]
-    store = RegionStore(tmp_path / "r.parquet", tmp_path / "f.npy")
+    store = RegionStore(tmp_path / "r.parquet", tmp_path / "f.safetensors")
     shown = [[f"s:{n % 9}", f"s:{(n + 1) % 9}"] for n in range(32)]
     tokenizer = word_tokenizer(texts)
     return examples(texts, shown, [n % 2 for n in range(32)], tokenizer, store, 64), tokenizer.get_vocab_size()

@@ -16,7 +16,7 @@ from compvqa.training.settings import OptimisationSettings
 
 MB = 1e6
 # Jobs look things up in these files, so their size says little of the work: a table says what is looked up.
-LOOKED_UP = (".npy", ".safetensors")
+LOOKED_UP = ".safetensors"
 MODEL_SIZE = re.compile(r"hidden|layers|heads|pixels|intermediate|size")
 
 
