@@ -40,6 +40,7 @@ REGIONS = tables.Schema(
 GEOMETRY = 5  # numbers that tell a region's place
 MATRIX = "features"
 TYPES = {"float16": "F16", "float32": "F32"}  # as safetensors calls them
+NAMES = {kind: name for name, kind in TYPES.items()}
 HEADER = 248  # bytes; with the 8 that say so, rows start where memory is aligned
 
 
@@ -128,10 +129,7 @@ def _mapped(path: Path) -> np.ndarray:
     try:
         with safe_open(path, framework="numpy") as file:
             matrix = file.get_slice(MATRIX)
-            dtype, shape = (
-                np.dtype({kind: name for name, kind in TYPES.items()}[matrix.get_dtype()]),
-                matrix.get_shape(),
-            )
+            dtype, shape = np.dtype(NAMES[matrix.get_dtype()]), matrix.get_shape()
         if not shape[0]:
             return np.zeros(shape, dtype)
         start = path.stat().st_size - shape[0] * shape[1] * dtype.itemsize  # it is all that is in the file
