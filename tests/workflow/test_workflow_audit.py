@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -63,6 +64,22 @@ def test_an_example_leads_back_to_the_raw_record_and_its_program_gives_its_answe
         assert any(scene["role"] != "other" for scene in told["scenes"])
 
 
+@pytest.mark.parametrize("name", ["paper/table6.csv", "filters/images/thresholds.json", "lexicon.json"])
+def test_a_file_and_the_recipe_in_it_lead_back_the_same_way(finished, tmp_path, name):
+    path = finished.folder / BED / name
+    (recipe,) = set(re.findall(r"\b[0-9a-f]{24}\b", path.read_text()))
+    told = []
+    for asked in (f"{BED}/{name}", recipe):
+        out = tmp_path / "way.json"
+        done = ask(finished, asked, "--out", str(out))
+        assert done.returncode == 0, done.stderr
+        told.append(json.loads(out.read_text()))
+    assert told[0]["recipe"] == told[1]["recipe"] == recipe
+    assert f"{BED}/{name}" in told[1]["files"] and told[0]["steps"] == told[1]["steps"]
+    assert "sprites" in {row["from"] for row in told[0]["raw"]}
+    assert told[0]["steps"][-1]["recipe"] == recipe
+
+
 def test_the_page_and_the_text_tell_the_same_split(finished, tmp_path):
     page, text = tmp_path / "audit.html", tmp_path / "audit.txt"
     for out in (page, text):
@@ -103,11 +120,13 @@ def test_two_runs_are_compared_by_config_counts_and_questions(finished, edited):
     ("arguments", "words"),
     [
         (["nothing"], "has no splits/nothing.parquet"),
-        ([f"{BED}/dataset/questions.parquet"], "was made by balance, not by split"),
+        (["0" * 24], f"nothing in results/ was made with the recipe {'0' * 24}"),
+        ([BED], "give one thing to audit"),
+        (["config/tiny.yaml"], "give a file that compvqa made"),
         (["--example", "0"], "the dataset has no question '0'"),
         (["--diff", "iid"], "--diff compares two targets"),
         (["iid", "--out", "audit.pdf"], "must end in .txt, .json, .html"),
-        ([], "give one split to audit"),
+        ([], "give one thing to audit"),
     ],
 )
 def test_what_cannot_be_audited_is_told_in_a_sentence(finished, arguments, words):

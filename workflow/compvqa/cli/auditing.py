@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 
 RESULTS = Path("results")
 SUFFIXES = (".txt", ".json", ".html")
+RECIPE = re.compile(r"[0-9a-f]{24}")
 
 
 def audit(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A split: its table's path, or its name; with --verify or --diff also a test-bed's folder."
+            help="A split's name, a file of the results or a recipe id; with --verify, --diff also a test-bed's folder."
         ),
     ] = None,
     testbed: Annotated[
@@ -37,7 +39,8 @@ def audit(
     seed: Annotated[int, typer.Option(help="The seed that they are drawn with.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Write a .txt, .json or .html file instead of printing.")] = None,
 ) -> None:
-    """Where a split came from: sources, counts, leak checks, filters' folds, and examples traced to raw records."""
+    """Where a split came from: sources, counts, leak checks, filters' folds, and examples traced to raw records; of any
+    other file of the results, sources and counts."""
     names = targets or []
     if out and out.suffix not in SUFFIXES:
         raise InputError(f"--out {out} must end in {', '.join(SUFFIXES)}: rename it.")
@@ -49,10 +52,14 @@ def audit(
         _verify(names, testbed)
     elif example:
         _example(example, testbed, out)
-    elif len(names) == 1:
-        _audit(_table(names[0], testbed), examples, seed, out)
+    elif len(names) == 1 and not Path(names[0]).is_dir():
+        target = _recipe(names[0], testbed) if RECIPE.fullmatch(names[0]) else _target(names[0], testbed)
+        if target.maker and target.maker.stage == "split":
+            _audit(target.history.root / target.files[0], examples, seed, out)
+        else:
+            _way(target, out)
     else:
-        raise InputError("give one split to audit: its table's path, or its name.")
+        raise InputError("give one thing to audit: a split's name, a file of the results, or a recipe id.")
 
 
 def _audit(split: Path, examples: int, seed: int, out: Path | None) -> None:
@@ -68,6 +75,14 @@ def _audit(split: Path, examples: int, seed: int, out: Path | None) -> None:
     if wrong:
         model, table, both = (wrong[0][key] for key in ("model", "table", "both"))
         raise InputError(f"{model} was trained on {both} of the images that it judged in {table}: train it on others.")
+
+
+def _way(target: Target, out: Path | None) -> None:
+    from compvqa.provenance import telling
+    from compvqa.provenance.audit import way
+
+    told = way(target)
+    _give(told, telling.way(told), out)
 
 
 def _verify(names: list[str], testbed: Path | None) -> None:
@@ -134,6 +149,19 @@ def _target(name: str, testbed: Path | None) -> Target:
     from compvqa.provenance.audit import Target
 
     return Target.of(Path(name) if Path(name).exists() else _table(name, testbed))
+
+
+def _recipe(recipe: str, testbed: Path | None) -> Target:
+    """What was made with a recipe."""
+    from compvqa.provenance.audit import Target
+    from compvqa.provenance.record import SUFFIX
+
+    folders = [testbed] if testbed else sorted(path for path in RESULTS.glob("*") if any(path.rglob(f"*{SUFFIX}")))
+    for folder in folders:
+        if made := Target.of(folder).made_with(recipe):
+            return made
+    where = testbed or f"{RESULTS}/"
+    raise InputError(f"nothing in {where} was made with the recipe {recipe}: name its test-bed's folder by --testbed.")
 
 
 def _table(name: str, testbed: Path | None) -> Path:

@@ -1,4 +1,5 @@
-"""The audit of a split: where it came from, what was counted and dropped, and what proves that nothing leaked."""
+"""The audit of a split: where it came from, what was counted and dropped, and what proves that nothing leaked; of any
+other output the first two."""
 
 from __future__ import annotations
 
@@ -38,8 +39,22 @@ class Target:
             root = run_folder(files_[0])
             below = History(root).below(path.resolve().relative_to(root).as_posix())
             files = tuple(sorted(output for record in below for output in record.outputs))
-        history = History(root)
-        return Target(history, files, tuple(history.behind(files)))
+        return Target.behind(History(root), files)
+
+    @staticmethod
+    def behind(history: History, files: Sequence[str]) -> Target:
+        """These files of a run, with all records behind them."""
+        return Target(history, tuple(files), tuple(history.behind(files)))
+
+    def made_with(self, recipe: str) -> Target | None:
+        """Of what is here or behind it, the files that were made with a recipe; None if there are none."""
+        made = [output for record in self.records if record.recipe == recipe for output in record.outputs]
+        return Target.behind(self.history, made) if made else None
+
+    @property
+    def maker(self) -> Record | None:
+        """The record of the first file."""
+        return self.history.maker(self.files[0])
 
 
 def audit(split: Path, examples: int, seed: int) -> dict:
@@ -51,8 +66,7 @@ def audit(split: Path, examples: int, seed: int) -> dict:
     questions, drawn with ``seed``). Raises :class:`InputError` if the split leaks or no record tells of it.
     """
     target = Target.of(split)
-    history, (path,) = target.history, target.files
-    record = history.maker(path)
+    history, (path,), record = target.history, target.files, target.maker
     if record is None or record.stage != "split":
         raise InputError(
             f"{split} was made by {record.stage if record else 'no stage'}, not by split: give a split's table."
@@ -77,6 +91,16 @@ def audit(split: Path, examples: int, seed: int) -> dict:
         "folds": judged(history, target.records),
         "examples": stories(Tables.behind(history, target.records), drawn, [split]),
     }
+
+
+def way(target: Target) -> dict:
+    """The way to outputs of one recipe: their ``files`` and ``recipe``; ``steps`` and ``raw`` as of :func:`audit`."""
+    record = target.maker
+    if record is None:
+        raise InputError(f"no record tells how {target.files[0]} was made: give a file that compvqa made.")
+    found = steps(target.history, target.records)
+    told = {"files": list(target.files), "recipe": record.recipe}
+    return told | {"steps": [step.data() for step in found], "raw": raw_files(found)}
 
 
 def raw_files(found: Sequence[Step]) -> list[dict]:

@@ -18,7 +18,7 @@ RAW_SHOWN = 12  # raw files that are listed by name; a drawn world has thousands
 def html(told: dict) -> str:
     """The audit of a split (:func:`compvqa.provenance.audit.audit`) as one page."""
     raw = told["raw"]
-    page, made = environment().get_template("audit.html.j2"), branches(told)
+    page, made = environment().get_template("audit.html.j2"), branches(told["steps"], told["split"]["recipe"])
     return page.render(told=told, tree=made, raw=_few(raw), hidden=_hidden(raw), lines=scene_lines, dropped_in=dropped)
 
 
@@ -31,13 +31,7 @@ def text(told: dict) -> RenderableType:
         Text(head, style="bold"),
         Text(f"parts: {parts}"),
         Text("definition: " + ", ".join(f"{key} {value}" for key, value in split["definition"].items() if value)),
-        _heading("From raw files to the split"),
-        _tree(branches(told)),
-        _heading("Raw files"),
-        *[Text(f"{row['file']}  {_origin(row)}  sha256 {row['sha256']}") for row in _few(told["raw"])],
-        *([Text(f"… and {_hidden(told['raw']):,} more (all are in the JSON)")] if _hidden(told["raw"]) else []),
-        _heading("Counts at each stage"),
-        _counts(told["steps"]),
+        *_back(told, split["recipe"]),
         _heading("Leak guard, run again now: passed"),
         *[Text(f"{key.removeprefix('leak guard: ')}: {n:,}") for key, n in told["guard"].items()],
         _heading("Image filters: was any image judged by a model that had seen it?"),
@@ -47,9 +41,29 @@ def text(told: dict) -> RenderableType:
     )
 
 
-def branches(told: dict) -> dict:
-    """The steps as a tree from the split down: ``step`` (its data), ``below``, and ``again`` if it was told before."""
-    by_recipe = {step["recipe"]: step for step in told["steps"]}
+def way(told: dict) -> RenderableType:
+    """The way to any output (:func:`compvqa.provenance.audit.way`) for a terminal."""
+    files = told["files"]
+    more = f" and {len(files) - 1:,} more of its recipe" if len(files) > 1 else ""
+    return Group(Text(f"{files[0]}{more}, recipe {told['recipe']}", style="bold"), *_back(told, told["recipe"]))
+
+
+def _back(told: dict, recipe: str) -> list[RenderableType]:
+    """The way from raw files to what was made with a recipe."""
+    return [
+        _heading("From raw files to here"),
+        _tree(branches(told["steps"], recipe)),
+        _heading("Raw files"),
+        *[Text(f"{row['file']}  {_origin(row)}  sha256 {row['sha256']}") for row in _few(told["raw"])],
+        *([Text(f"… and {_hidden(told['raw']):,} more (all are in the JSON)")] if _hidden(told["raw"]) else []),
+        _heading("Counts at each stage"),
+        _counts(told["steps"]),
+    ]
+
+
+def branches(made: Sequence[dict], recipe: str) -> dict:
+    """Steps as a tree from that of a recipe down: ``step`` (its data), ``below``, ``again`` if it was told before."""
+    by_recipe = {step["recipe"]: step for step in made}
     done: set[str] = set()
 
     def branch(recipe: str) -> dict:
@@ -58,7 +72,7 @@ def branches(told: dict) -> dict:
         below = [] if again else [branch(before) for before in by_recipe[recipe]["after"]]
         return {"step": by_recipe[recipe], "below": below, "again": again}
 
-    return branch(told["split"]["recipe"])
+    return branch(recipe)
 
 
 def story(told: dict) -> RenderableType:
