@@ -1,6 +1,8 @@
 """Rows of the cost table from what Snakemake measured."""
 
+import json
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -37,7 +39,19 @@ def test_a_row_sums_the_jobs_of_a_rule(finished):
     assert (row.input_mb, row.work, row.outputs) == (4, 4, {"split": 4})
 
 
-def test_a_measurement_of_a_later_run_of_another_testbed_is_not_taken(finished):
+def test_of_what_was_temporary_the_record_knows_the_size(finished, tmp_path):
+    (a, b), benchmarks = finished
+    record = tmp_path / "a.prov.json"
+    record.write_text(json.dumps({"outputs": [{"path": str(tmp_path / "a"), "bytes": 1e6}]}))
+    a = replace(a, outputs=(*a.outputs, ("record", str(record))))
+    b = replace(b, inputs=(str(tmp_path / "a"),))
+    (tmp_path / "a").unlink()
+    benchmarks["a"].touch()
+    one, other = measured([a, b], benchmarks, size_of)
+    assert one.outputs["split"] == other.load.mb == 1
+
+
+def test_a_measurement_of_another_run_is_not_taken(finished):
     jobs, benchmarks = finished
     later = benchmarks["a"].stat().st_mtime + 60
     os.utime(benchmarks["a"], (later, later))

@@ -49,7 +49,7 @@ def test_a_stage_writes_its_record_beside_its_output(tmp_path, monkeypatch):
     written = json.loads((tmp_path / "out.parquet.prov.json").read_text())
     assert written["recipe"] == tables.recipe_of(out)
     assert written["counts"] == {"out": 1} and written["seed"] == 3
-    assert written["outputs"] == [{"path": "out.parquet", "sha256": record.sha256(out)}]
+    assert written["outputs"] == [{"path": "out.parquet", "sha256": record.sha256(out), "bytes": out.stat().st_size}]
     assert str(tmp_path) not in json.dumps(written)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from compvqa.errors import InputError
+from compvqa.files import read_json
 from compvqa.planning.costs import Row, cpu_seconds
 from compvqa.planning.jobs import MB, Job, Load, load_of, models_of
+from compvqa.provenance.record import SUFFIX
 
 TOLERANCE = 2.0  # seconds, between a job's last output and its benchmark file
 
@@ -33,12 +35,18 @@ def measured(
 ) -> list[Measured]:
     """The jobs with a measurement of their own: its file was written when their outputs were.
 
-    Test-beds share the folder of these files, so a later run of another one overwrites what it also runs.
-    ``benchmarks`` are the files by the jobs' names; ``size_of`` gives the bytes of what is there, else None.
+    ``benchmarks`` are the files by the jobs' names; ``size_of`` gives the bytes of what is there, else None. Of what
+    was temporary the jobs' records know the bytes.
     """
+    gone = dict(_recorded(jobs))
+
+    def size(path: str) -> float | None:
+        there = size_of(path)
+        return gone.get(path) if there is None else there
+
     found = []
     for job, model in zip(jobs, models_of(jobs), strict=True):
-        sizes = {path: size_of(path) for path in job.inputs}
+        sizes = {path: size(path) for path in job.inputs}
         path = benchmarks.get(job.name)
         if path is None or not path.exists() or None in sizes.values():
             continue
@@ -47,9 +55,16 @@ def measured(
             continue
         outputs: Counter[str] = Counter()
         for name, output in job.outputs:
-            outputs[name] += (size_of(output) or 0) / MB
+            outputs[name] += (size(output) or 0) / MB
         found.append(Measured(job, model, load_of(job, sizes), cpu, wall, peak, outputs))
     return found
+
+
+def _recorded(jobs: Iterable[Job]) -> Iterator[tuple[str, float]]:
+    """The files that jobs wrote with their bytes, by the jobs' records; older records do not tell them."""
+    for record in {path for job in jobs for _, path in job.outputs if path.endswith(SUFFIX)}:
+        if Path(record).exists():
+            yield from ((file["path"], file["bytes"]) for file in read_json(record)["outputs"] if "bytes" in file)
 
 
 def rows(found: Iterable[Measured], testbed: str, machine: str) -> list[Row]:

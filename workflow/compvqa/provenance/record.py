@@ -101,8 +101,8 @@ def write(
         "code": code,
         "settings": settings,
         "seed": seed,
-        "inputs": [{"path": shown(p), "sha256": sha256(p)} for p in files_of(inputs)],
-        "outputs": [{"path": shown(p), "sha256": sha256(p)} for p in files_of(outputs)],
+        "inputs": [_told(p) for p in files_of(inputs)],
+        "outputs": [_told(p) for p in files_of(outputs)],
         "counts": counts,
         "versions": versions(),
         "host": f"{platform.system()} {platform.machine()}",
@@ -112,6 +112,10 @@ def write(
     }
     with tables.replacing(path) as temporary:
         temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _told(path: Path) -> dict[str, object]:
+    return {"path": shown(path), "sha256": sha256(path), "bytes": path.stat().st_size}
 
 
 def shown(path: Path) -> str:
