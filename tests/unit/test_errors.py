@@ -3,6 +3,7 @@
 import errno
 import resource
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -83,3 +84,11 @@ def test_a_package_that_is_missing_is_named_and_a_module_of_ours_is_a_bug(tmp_pa
     options = [word for name in names for word in (name, str(tmp_path))]
     done = subprocess.run([sys.executable, "-c", code, "publish-card", str(tmp_path), *options], capture_output=True)
     assert done.returncode == 1 and done.stderr.decode().startswith(told)
+
+
+def test_a_sentence_is_written_with_its_end_so_that_those_of_two_jobs_do_not_mix():
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)  # keeps apart what is written apart
+    with ours, theirs:
+        subprocess.run([sys.executable, "-m", "compvqa", "audit"], stderr=theirs)
+        told = ours.recv(1 << 16).decode()
+    assert told.startswith("compvqa: give one thing to audit") and told.endswith(".\n")

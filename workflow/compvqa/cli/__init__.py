@@ -42,5 +42,5 @@ def main() -> None:
         told = error if isinstance(error, InputError) else disk_full(error) or not_installed(error)
         if told is None:
             raise
-        print(f"compvqa: {told}", file=sys.stderr)
+        sys.stderr.write(f"compvqa: {told}\n")  # print writes the line's end apart, after that of another job
         sys.exit(1)
