@@ -123,9 +123,11 @@ def test_the_command_prints_a_table_and_writes_it(world, tmp_path):
     lines = [" ".join(line.split()) for line in printed.replace("│", " ").splitlines()]
     assert "all 2 50.0 0.0 – 100.0" in lines and "COUNT 1 100.0 100.0 – 100.0" in lines
     with out.open(newline="") as made:
-        rows = {(r["part"], r["template"], r["property"]): float(r["value"]) for r in csv.DictReader(made)}
+        lines = list(csv.DictReader(made))
+    rows = {(r["part"], r["template"], r["property"]): float(r["value"]) for r in lines}
     assert rows["dev", "", ""] == 0.5 and rows["test", "QUERYATTR", ""] == 1
-    assert json.loads(out.with_name("out.csv.prov.json").read_text())["stage"] == "score"
+    record = json.loads(out.with_name("out.csv.prov.json").read_text())
+    assert record["stage"] == "score" and {r["recipe"] for r in lines} == {record["recipe"]}
     assert run(file, "--split", world.splits[0])[0] == printed  # a path needs no dataset
     run(file, "--split", world.splits[0], "--out", tmp_path / "out.parquet")
     assert len(pq.read_table(tmp_path / "out.parquet")) == len(rows)

@@ -17,7 +17,7 @@ HISTORY = tables.Schema(
             ("step", pa.int64()),
             ("epoch", pa.float64()),
             ("learning_rate", pa.float64()),
-            ("loss", pa.float64()),  # of train, the mean since the row before; null, as the next three, where not told
+            ("loss", pa.float64()),  # of train, the mean since the row before; null, as the next two, where not told
             ("eval_loss", pa.float64()),
             ("eval_accuracy", pa.float64()),
         ]
