@@ -38,9 +38,11 @@ from compvqa.planning.forecast import NO_ROW, Estimate, Total, by, forecast, fro
 from compvqa.planning.jobs import MB, Job
 from compvqa.planning.measure import measured, rows
 from compvqa.planning.words import change
+from compvqa.scenes.download import read_sources
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
-COSTS = Path(__file__).parent.parent / "config/costs.tsv"
+CONFIG = Path(__file__).parent.parent / "config"
+COSTS, SOURCES = CONFIG / "costs.tsv", CONFIG / "sources.tsv"
 HEAD = """What the jobs of finished runs cost; written by `make costs`, read by `make plan` (docs/plan.md).
 A row sums the jobs of a rule in a test-bed, models of other sizes apart: CPU and wall seconds, the largest memory in
 MB, MB read (a shard's part of what all shards read; features and weights left out), work in its unit, GPUs asked for,
@@ -169,6 +171,13 @@ def size_of(path: str) -> float | None:
     return float(there.stat().st_size) if there.exists() else None
 
 
+def about() -> dict[str, float]:
+    """The bytes of downloads, as far as the list of sources tells about how large they are."""
+    rows = [row for row in read_sources(SOURCES) if row.about_mb]
+    each = {row: float(row.about_mb) * MB / len(row.files()) for row in rows}
+    return {f"resources/{row.name}/{file}": size for row, size in each.items() for file in row.files()}
+
+
 def show(estimates: list[Estimate], rules: bool, console: Console) -> None:
     """Print the jobs that will run, given in the order of the table, by stage (or by rule), and what is not known."""
     if not estimates:
@@ -292,7 +301,7 @@ def main() -> None:
         elif given.check:
             check(run, costs.without(run.testbed), console)
         else:
-            estimates = forecast(run.jobs, costs, size_of, dict(given.size))
+            estimates = forecast(run.jobs, costs, size_of, about() | dict(given.size))
             show(sorted(estimates, key=lambda one: run.places[one.job.rule]), given.rules, console)
     except InputError as error:
         sys.exit(f"plan: {error}")

@@ -15,7 +15,7 @@ RELEASED = {"sources": [], "lexicon": None, "released": FILES}
 CSV = {"image_space": "vg", "reader": "csv", "files": ["a.csv"]}
 
 
-@pytest.mark.parametrize("name", ["config", "tiny", "real-subset", "covr", "covr-released"])
+@pytest.mark.parametrize("name", ["config", "tiny", "real-subset", "simulated", "covr", "covr-released"])
 def test_the_configs_of_the_project_are_valid(root, name):
     config = read_config(root / "config" / f"{name}.yaml")
     for folder, names in (

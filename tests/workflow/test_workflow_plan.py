@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from fixtures.project import copy_project, give_labels
+
 pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
 
 
@@ -24,6 +26,17 @@ def stages(said):
 
 def test_a_finished_run_has_nothing_to_do(finished):
     assert plan(finished).startswith("Nothing to do")
+
+
+def test_the_data_stages_of_the_paper_are_estimated_before_any_download(root, tmp_path):
+    project = copy_project(root, tmp_path / "project")
+    give_labels(project)
+    project.config = "config/covr.yaml"
+    said = plan(project)
+    for stage in ("ingest", "graphs", "questions", "balance", "splits", "evaluate", "paper"):
+        assert re.match(r"not made yet \(\d+\) +[<\d]", stages(said)[stage][1]), stage
+    assert re.search(r"^download +11 .* \d\d\.\d GB\+$", said, re.MULTILINE)
+    assert "size of what they read is not known" not in said
 
 
 def test_a_changed_setting_is_named_and_what_is_after_it_follows(edited):

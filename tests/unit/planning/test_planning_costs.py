@@ -17,27 +17,27 @@ def row(testbed="a", jobs=1, cpu_s=10.0, work=5.0, **other):
     return Row(testbed=testbed, jobs=jobs, cpu_s=cpu_s, work=work, **given | other)
 
 
-@given(st.lists(measured, max_size=5), st.floats(0, 100), st.floats(0, 1e4), st.floats(0, 1e4))
+@given(st.lists(measured, max_size=5), st.floats(0, 100), st.floats(0, 1e5), st.floats(0, 1e5))
 def test_more_work_never_costs_less(rows, typical, less, more):
-    line = fit(rows, typical)
-    assert line.fixed >= 0 and line.slope >= 0
-    assert line.at(less) <= line.at(less + more)
+    curve = fit(rows, typical)
+    assert curve.fixed >= 0 and curve.slope >= 0
+    assert curve.at(less) <= curve.at(less + more) * (1 + 1e-12)
 
 
 @given(st.floats(0.1, 100), st.floats(0.1, 100), st.lists(st.tuples(st.integers(1, 9), st.floats(1, 99)), min_size=2))
 def test_jobs_that_lie_on_a_line_give_that_line(fixed, slope, jobs):
     if len({work for _, work in jobs}) == 1:
         jobs = [*jobs, (1, jobs[0][1] + 10)]
-    line = fit([(number, number * work, number * (fixed + slope * work)) for number, work in jobs])
-    for _, work in jobs:
-        assert line.at(work) == pytest.approx(fixed + slope * work, rel=1e-6)
+    curve = fit([(number, number * work, number * (fixed + slope * work)) for number, work in jobs])
+    for work in (0, *(work for _, work in jobs), 1000):
+        assert curve.at(work) == pytest.approx(fixed + slope * work, rel=1e-4)
 
 
 @given(st.integers(1, 50), st.floats(0.1, 1e3), amounts, st.floats(0, 1e3))
 def test_a_single_row_is_met_and_grows_as_is_typical(jobs, per_job, amount, typical):
-    line = fit([(jobs, jobs * per_job, amount)], typical)
-    assert line.at(per_job) == pytest.approx(amount / jobs)
-    assert line.slope == pytest.approx(min(typical, amount / jobs / per_job))
+    curve = fit([(jobs, jobs * per_job, amount)], typical)
+    assert curve.at(per_job) == pytest.approx(amount / jobs)
+    assert curve.slope == pytest.approx(min(typical, amount / jobs / per_job))
 
 
 def test_what_is_typical_is_said_by_rules_that_were_measured_more_than_once():
@@ -47,9 +47,15 @@ def test_what_is_typical_is_said_by_rules_that_were_measured_more_than_once():
     assert Costs([once, *twice]).of("balance", "", Load(10, 10, "MB")).cpu_s == pytest.approx(8 + 9 * 2)
 
 
-def test_a_large_row_does_not_drown_a_small_one():
-    line = fit([(1, 1, 2), (1, 1000, 10_000)])
-    assert line.at(1) == pytest.approx(2, rel=0.9) and line.at(1000) == pytest.approx(10_000, rel=0.9)
+def test_between_rows_the_next_ones_count_and_beyond_them_the_largest():
+    curve = fit([(1, 1, 2), (1, 2, 3), (1, 1000, 10_000)])
+    assert [curve.at(work) for work in (1, 1.5, 2, 1000)] == pytest.approx([2, 2.5, 3, 10_000])
+    assert curve.at(10_000) == pytest.approx(100_000, rel=1e-3)
+
+
+def test_rows_of_the_same_work_are_averaged_and_one_that_cost_less_for_more_is_not_believed():
+    assert fit([(1, 5, 2), (1, 5, 4)]).at(5) == pytest.approx(3)
+    assert fit([(1, 5, 4), (1, 10, 3)]).at(10) == pytest.approx(4)
 
 
 def test_costs_are_only_of_the_same_rule_model_and_unit():

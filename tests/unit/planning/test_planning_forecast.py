@@ -100,6 +100,11 @@ def test_somebody_may_know_the_size_of_a_download():
     assert forecast(jobs, COSTS, {}.get, {"raw": 8 * MB})[1].cost.cpu_s == pytest.approx(10)
 
 
+def test_weights_may_have_any_size():
+    job = replace(chain("scenes")[0], inputs=("raw", "model.safetensors"))
+    assert forecast([job], COSTS, {"raw": 8 * MB}.get)[0].cost.cpu_s == pytest.approx(10)
+
+
 def test_a_temporary_file_takes_no_disk_for_good():
     job = replace(chain("scenes")[0], temporary=frozenset(["scenes"]))
     assert forecast([job], COSTS, {"raw": 8 * MB}.get)[0].kept == 0

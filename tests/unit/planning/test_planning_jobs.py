@@ -9,9 +9,17 @@ def job(inputs=(), settings=None, shard=None, outputs=()):
     return Job("j", "rule", "stage", tuple(inputs), tuple(outputs), settings=settings, shard=shard)
 
 
-def test_files_that_are_looked_things_up_in_are_no_work():
-    sizes = {"questions.parquet": 3 * MB, "features.safetensors": 900 * MB, "model.safetensors": 90 * MB}
+@pytest.mark.parametrize(
+    "looked_up", ["features.safetensors", "resources/volta/model.bin", "resources/hub/unc-nlp--lxmert@main.json"]
+)
+def test_files_that_are_looked_things_up_in_are_no_work(looked_up):
+    sizes = {"questions.parquet": 3 * MB, looked_up: 900 * MB}
     assert load_of(job(sizes), sizes) == Load(3, 3, "MB")
+    assert load_of(job(sizes), {"questions.parquet": 3 * MB}) == Load(3, 3, "MB")
+
+
+def test_lists_that_are_no_checkpoints_are_work():
+    assert load_of(job(["a@b/terms.json"]), {"a@b/terms.json": 2 * MB}) == Load(2, 2, "MB")
 
 
 @pytest.mark.parametrize("shards", [1, 2, 16])

@@ -198,18 +198,19 @@ def test_the_projects_own_list_is_good():
     assert len({item.url for item in rows}) == len(rows) and all(item.licence for item in rows)
 
 
-HEAD = "name\tfile\turl\tversion\tsha256\tlicence\tbytes\tunpack\tmembers\n"
+HEAD = "name\tfile\turl\tversion\tsha256\tlicence\tbytes\tunpack\tmembers\tabout_mb\n"
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("a\t../x\thttps://h/x\t1\tlock\tMIT\t\t\t", "line 2: the file"),
-        ("a\tx\tfile:///x\t1\tlock\tMIT\t\t\t", "not usable"),
-        ("a\tx\thttps://h/x\t1\tabc\tMIT\t\t\t", "64 hexadecimal"),
-        ("a\tx\thttps://h/x\t1\tlock\tMIT\tmany\t\t", "whole number"),
-        ("a\tx\thttps://h/x\t1\tlock\tMIT\t\trar\t", "zip, tar or empty"),
-        ("a\tx", "expected 9 columns"),
+        ("a\t../x\thttps://h/x\t1\tlock\tMIT\t\t\t\t", "line 2: the file"),
+        ("a\tx\tfile:///x\t1\tlock\tMIT\t\t\t\t", "not usable"),
+        ("a\tx\thttps://h/x\t1\tabc\tMIT\t\t\t\t", "64 hexadecimal"),
+        ("a\tx\thttps://h/x\t1\tlock\tMIT\tmany\t\t\t", "whole number"),
+        ("a\tx\thttps://h/x\t1\tlock\tMIT\t\trar\t\t", "zip, tar or empty"),
+        ("a\tx\thttps://h/x\t1\tlock\tMIT\t\t\t\t-3", "about_mb must be a number"),
+        ("a\tx", "expected 10 columns"),
     ],
 )
 def test_a_bad_line_of_the_list_is_named(tmp_path, line, words):

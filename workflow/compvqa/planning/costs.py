@@ -1,4 +1,4 @@
-"""The cost table: what the jobs of finished runs cost, and straight lines through it.
+"""The cost table: what the jobs of finished runs cost, and curves through it.
 
 A row has the jobs of one rule in one test-bed together (for each size of model apart): their CPU and wall seconds,
 the MB that they read and wrote, and their work in the unit that it is counted in (see :mod:`compvqa.planning.jobs`).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -45,33 +45,55 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Line:
-    """An amount for each job and for each unit of its work, neither below 0."""
+class Curve:
+    """An amount by the work of a job: straight from one measured job to the next, never falling, and beyond the largest
+    as from none to the largest. ``work`` rises from 0, where the amount is what is ``fixed``."""
 
-    fixed: float
-    slope: float
+    work: tuple[float, ...]
+    amounts: tuple[float, ...]
+
+    @property
+    def fixed(self) -> float:
+        """The amount of a job without work."""
+        return self.amounts[0]
+
+    @property
+    def slope(self) -> float:
+        """The amount for each unit of work, by the largest measured job."""
+        return (self.amounts[-1] - self.fixed) / self.work[-1] if self.work[-1] else 0.0
 
     def at(self, work: float) -> float:
         """The amount at so much work."""
-        return self.fixed + self.slope * work
+        beyond = max(work - self.work[-1], 0.0)
+        return float(np.interp(work, self.work, self.amounts)) + self.slope * beyond
 
 
-def fit(rows: Iterable[tuple[float, float, float]], typical: float = math.inf) -> Line:
-    """The line through rows of (jobs, work, amount): least squares of the relative errors, neither number below 0.
+def fit(rows: Iterable[tuple[float, float, float]], typical: float = math.inf) -> Curve:
+    """The curve through rows of (jobs, work, amount).
 
-    One row does not tell what is fixed and what grows: then the slope is the ``typical`` one, as far as the row allows.
+    What is fixed is where the straight line with the least relative errors begins. One row does not tell what is fixed
+    and what grows: then the slope is the ``typical`` one, as far as the row allows.
     """
-    rows = [row for row in rows if row[2] > 0]
-    if not rows:
-        return Line(0.0, 0.0)
-    jobs, work, amount = np.array(rows, dtype=float).T
-    if len({*(work / jobs)}) == 1:
-        mean, per_job = float(amount.sum() / jobs.sum()), float(work[0] / jobs[0])
-        slope = min(typical, mean / per_job) if per_job > 0 else 0.0
-        return Line(max(mean - slope * per_job, 0.0), slope)
-    share = np.stack([jobs, work], axis=1) / amount[:, None]
-    fixed, slope = nnls(share, np.ones(len(amount)))[0]
-    return Line(float(fixed), float(slope))
+    means = defaultdict(list)
+    for jobs, work, amount in rows:
+        if amount > 0:
+            means[work / jobs].append(amount / jobs)
+    points = sorted((work, sum(amounts) / len(amounts)) for work, amounts in means.items())
+    if not points:
+        return Curve((0.0,), (0.0,))
+    start = (0.0, _fixed(points, typical))
+    work, amounts = zip(start, *(point for point in points if point[0] > 0), strict=True)
+    return Curve(work, tuple(map(float, np.maximum.accumulate(amounts))))
+
+
+def _fixed(points: Sequence[tuple[float, float]], typical: float) -> float:
+    """The amount of a job without work, by (work, amount) of jobs with different work."""
+    if len(points) == 1:
+        [(work, amount)] = points
+        return max(amount - typical * work, 0.0) if work else amount
+    work, amount = np.array(points, dtype=float).T
+    share = np.stack([np.ones_like(work), work], axis=1) / amount[:, None]
+    return float(nnls(share, np.ones(len(amount)))[0][0])
 
 
 @dataclass(frozen=True)
@@ -89,7 +111,7 @@ class Costs:
 
     def __init__(self, rows: Iterable[Row]):
         self.rows = list(rows)
-        self._fitted: dict[tuple[str, str, str, bool], tuple[Line, Line, dict[str, Line], bool] | None] = {}
+        self._fitted: dict[tuple[str, str, str, bool], tuple[Curve, Curve, dict[str, Curve], bool] | None] = {}
 
     def of(self, rule: str, model: str, load: Load, gpus: int = 0) -> Cost | None:
         """The cost of a job, and the MB of each of its outputs; None where no row is like it."""
@@ -99,15 +121,15 @@ class Costs:
         if (fitted := self._fitted[key]) is None:
             return None
         cpu, wall, outputs, bound = fitted
-        written = {name: line.at(_size(model, load)) for name, line in outputs.items()}
+        written = {name: curve.at(_size(model, load)) for name, curve in outputs.items()}
         return Cost(cpu.at(load.work), wall.at(load.work), written, bound)
 
     def sizes(self, rule: str, model: str, load: Load) -> dict[str, float]:
         """The MB of a job's outputs where no row is like it: by its rule's other rows, since models change little."""
         rows = [row for row in self.rows if row.rule == rule]
-        return {name: line.at(_size(model, load)) for name, line in _outputs(model, load.unit, rows).items()}
+        return {name: curve.at(_size(model, load)) for name, curve in _outputs(model, load.unit, rows).items()}
 
-    def _fit(self, rule: str, model: str, unit: str, gpu: bool) -> tuple[Line, Line, dict[str, Line], bool] | None:
+    def _fit(self, rule: str, model: str, unit: str, gpu: bool) -> tuple[Curve, Curve, dict[str, Curve], bool] | None:
         rows = [row for row in self.rows if (row.rule, row.model, row.unit) == (rule, model, unit)]
         with_gpu = [row for row in rows if row.gpus > 0]
         rows = (with_gpu if gpu else [row for row in rows if not row.gpus]) or rows
@@ -138,7 +160,7 @@ class Costs:
         return self.replaced(testbed, [])
 
 
-def _outputs(model: str, unit: str, rows: list[Row]) -> dict[str, Line]:
+def _outputs(model: str, unit: str, rows: list[Row]) -> dict[str, Curve]:
     sizes = [(row, _size(model, Load(row.input_mb, row.work, unit))) for row in rows]
     names = sorted({name for row in rows for name in row.outputs})
     return {name: fit([(row.jobs, size, row.outputs.get(name, 0)) for row, size in sizes]) for name in names}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from compvqa.planning.costs import Cost, Costs
-from compvqa.planning.jobs import MB, Job, Load, load_of, models_of
+from compvqa.planning.jobs import MB, Job, Load, gone_through, load_of, models_of
 
 NO_ROW, NO_SIZE = "no row of the cost table is like them", "the size of what they read is not known"
 
@@ -109,8 +109,8 @@ def from_nothing(jobs: Sequence[Job], costs: Costs, size_of: Callable[[str], flo
 
 
 def _load(job: Job, size_of: Callable[[str], float | None]) -> Load | None:
-    """A job's load, None where the size of an input is not known."""
-    sizes = {path: size_of(path) for path in job.inputs}
+    """A job's load, None where the size of an input that it goes through is not known."""
+    sizes = {path: size_of(path) for path in gone_through(job)}
     return None if None in sizes.values() else load_of(job, sizes)
 
 

@@ -15,8 +15,9 @@ from pathlib import PurePath
 from compvqa.training.settings import OptimisationSettings
 
 MB = 1e6
-# Jobs look things up in these files, so their size says little of the work: a table says what is looked up.
-LOOKED_UP = ".safetensors"
+# Jobs look things up in these files, so their size says little of the work: a table says what is looked up. They are
+# features, weights, and the lists of a checkpoint's files.
+LOOKED_UP = re.compile(r"\.(safetensors|bin)$|@[^/]*\.json$")
 MODEL_SIZE = re.compile(r"hidden|layers|heads|pixels|intermediate|size")
 
 
@@ -52,8 +53,9 @@ class Load:
 
 
 def load_of(job: Job, sizes: Mapping[str, float]) -> Load:
-    """The load of a job whose inputs have these ``sizes`` in bytes. Raises KeyError for an input that is not there."""
-    mb = sum(sizes[path] * _share(job.shard, path) for path in job.inputs if not path.endswith(LOOKED_UP)) / MB
+    """The load of a job whose inputs have these ``sizes`` in bytes. Raises KeyError for one that is gone through and
+    not there."""
+    mb = sum(sizes[path] * _share(job.shard, path) for path in gone_through(job)) / MB
     if not job.inputs:
         return Load(0.0, float(_scenes(job.settings or {})), "scenes")
     phases = list(_trainings(job.settings or {}))
@@ -65,6 +67,11 @@ def load_of(job: Job, sizes: Mapping[str, float]) -> Load:
         return Load(mb, float(sum(number * batch for number, batch in steps)), "examples")
     passes = sum(float(phase.get("epochs", 1)) for phase in phases)
     return Load(mb, mb * passes, "MB x epochs")
+
+
+def gone_through(job: Job) -> list[str]:
+    """The inputs whose size tells of a job's work."""
+    return [path for path in job.inputs if not LOOKED_UP.search(path)]
 
 
 def models_of(jobs: Sequence[Job]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
+import re
 import shutil
 import stat
 import tarfile
@@ -33,7 +34,8 @@ TIMEOUT = 60  # seconds to connect, and between two bytes, if $COMPVQA_TIMEOUT d
 class Download:
     """A row of ``sources.tsv``: ``bytes`` and ``sha256`` may be unknown; ``unpack`` is "", "zip" or "tar".
 
-    ``members`` names the files of the archive that the workflow reads, with spaces between.
+    ``members`` names the files of the archive that the workflow reads, with spaces between. ``about_mb`` is about how
+    much these take, for plans of a run that has not fetched them; nothing is checked by it.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Download:
     bytes: str
     unpack: str
     members: str = ""
+    about_mb: str = ""
 
     def files(self) -> list[str]:
         """The files that it gives: the members that the workflow reads, or itself."""
@@ -62,6 +65,8 @@ def read_sources(path: Path) -> list[Download]:
             raise InputError(f"{where}: the file {download.file!r} or its URL {download.url!r} is not usable.")
         if download.bytes and not download.bytes.isdigit():
             raise InputError(f"{where}: bytes must be a whole number or empty, not {download.bytes!r}.")
+        if download.about_mb and not re.fullmatch(r"\d+(\.\d+)?", download.about_mb):
+            raise InputError(f"{where}: about_mb must be a number or empty, not {download.about_mb!r}.")
         if download.unpack not in ("", "zip", "tar"):
             raise InputError(f"{where}: unpack must be zip, tar or empty, not {download.unpack!r}.")
         if download.sha256 != LOCK and not _is_sha256(download.sha256):
