@@ -7,7 +7,10 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import astuple
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from compvqa.scenes.download import Download
 
 
 class Stalling:
@@ -25,7 +28,8 @@ class Stalling:
         """Its line in a list of downloads."""
         digest = hashlib.sha256(self.content).hexdigest()
         url = f"http://127.0.0.1:{self.port}/stalled.bin"
-        return "\t".join(["stalling", "stalled.bin", url, "1", digest, "MIT", str(len(self.content)), "", ""]) + "\n"
+        row = Download("stalling", "stalled.bin", url, "1", digest, "MIT", str(len(self.content)), "")
+        return "\t".join(astuple(row)) + "\n"
 
 
 @contextmanager
