@@ -8,7 +8,7 @@ from compvqa.errors import InputError
 from compvqa.graphs import backend
 from compvqa.graphs.backend import CandidateSettings
 from compvqa.graphs.subgraph import Edge, Modifier, Subgraph, make
-from compvqa.graphs.tables import SEEDS
+from compvqa.graphs.tables import OCCURRENCES, SEEDS
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.seeds import text_key
 from compvqa.tables import Schema
@@ -112,6 +112,18 @@ def test_shards_threads_and_partitions_change_nothing(tmp_path):
         again = cut.search(shards, **caps, threads=threads, partition=partition)
         assert again[:2] == (seeds, candidates)
     assert one.search(seed=1, **caps)[1] != candidates
+
+
+def test_shapes_that_are_in_no_scene_change_nothing(tmp_path):
+    caps = {"seeds_per_subgraph": 3, "per_key": 4, "considered": 5, "group_size": 12}
+    store = Store(tmp_path, many(), EXCLUSIVE)
+    alone = store.search(**caps)
+    things = {str(i): Object(str(i), noun, {"old": None}) for i, noun in enumerate(("man", "dog", "cup"))}
+    larger = SceneGraph("s:900", things, (Relation("on", "0", "1"), Relation("near", "0", "2", (("with", "1"),))))
+    found, occurring = Store(tmp_path / "larger", [larger], EXCLUSIVE, full=True).files[0]
+    tables.write(occurring, OCCURRENCES, [])
+    store.files.append((found, occurring))
+    assert store.search(**caps) == alone
 
 
 def test_a_scene_without_objects_has_nothing_to_search(tmp_path):

@@ -218,17 +218,18 @@ def _masked(masks: str) -> str:
 # What is asked of each mask, of a split; ``without`` must be absent.
 _ASKED = """
 create or replace table asked_part as
-select (row_number() over ())::int as item, a.key, a.split_id, a.most, m.id as key_id, m.mask, m.name, m.name2,
-    a.key as without
-from member m join asked a using (key) where m.reading = 0
+select (row_number() over ())::int as item, a.key, a.split_id, a.most, k.id as key_id, xor(a.key, k.salt) as draw,
+    m.mask, m.name, m.name2, a.key as without
+from member m join asked a using (key) join key k using (id) where m.reading = 0
 """
 _ASKED2 = """
 create or replace table asked_part as
-select (row_number() over ())::int as item, a.key, a.split_id, a.most, c.key_id, m.mask, m.name, m.name2,
-    o.key as without,
+select (row_number() over ())::int as item, a.key, a.split_id, a.most, c.key_id, xor(a.key, k.salt) as draw,
+    m.mask, m.name, m.name2, o.key as without,
     r.names[c.seen[1]] as subject, if(c.seen[2] = c.slot2, null, r.names[c.seen[2]]) as relation,
     if(c.seen[3] = c.slot2, null, r.names[c.seen[3]]) as object
 from member m join asked a using (key) join pattern r using (key) join change c on c.places2 = m.id
+join key k on k.id = c.key_id
 join pattern o on o.whole = xor(c.without_salt, list_bit_xor(salted(list_select(r.names, c.without))))
 where m.reading = 0 and not list_has_any(list_select(r.names, c.relations), getvariable('unasked'))
     and len(list_distinct(list_select(r.names, c.leaves))) = len(c.leaves)
@@ -244,7 +245,7 @@ qualify row_number() over (partition by m.mask, r.split_id order by r.draw, r.sc
     <= getvariable('group_size')
 """
 _BOTH = """
-select a.item, g.other, a.most, mix(xor(xor(a.key, a.key_id), g.draw)) as rank
+select a.item, g.other, a.most, mix(xor(a.draw, g.draw)) as rank
 from {asked} a join group_part g using ({by})
 {second} semi join match x on x.word = a.name and get_bit(x.exclusive, g.name) = 1
 """
