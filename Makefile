@@ -8,15 +8,18 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --configfile $(CONFIG)
 TESTBED = $(shell sed -n 's/^testbed: *//p' $(CONFIG) | tail -n 1)
 IMAGES = $(patsubst %.def,%.sif,$(wildcard containers/*.def))
 REPORT = results/$(TESTBED)/report.html
-# The locks name all that is needed: nothing is left to resolve. What is imported is compiled then, once, and kept.
+# What is imported is compiled then, once, and kept.
 unexport PYTHONDONTWRITEBYTECODE
-PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-compile
+# Which build of PyTorch to install: cpu, cuda, or auto, as envs/setup.py says.
+TORCH ?= auto
+export TORCH
 
-.PHONY: demo plan costs test lint faults report locks envs containers containers-test clean help
+.PHONY: demo plan costs test lint fresh-setup fresh-test faults report locks envs containers containers-test clean help
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed  ## set up, run CONFIG (config/config.yaml), and say where the report is
+	@echo "Running $(CONFIG): the demo takes about 10 minutes on two cores; what is made already stays."
 	$(SNAKEMAKE)
 	@$(MAKE) --no-print-directory report
 	@echo "The report:      $(REPORT)"
@@ -33,6 +36,7 @@ costs: $(VENV)/.installed  ## put what a finished run of CONFIG cost into config
 	@$(BIN)/python workflow/plan.py --configfile $(CONFIG) --measure
 
 test: lint  ## lint, then all tests
+	@echo "Testing: about 20 minutes on two cores."
 	$(BIN)/pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/.installed-dev  ## ruff, snakefmt and snakemake --lint
@@ -41,19 +45,27 @@ lint: $(VENV)/.installed-dev  ## ruff, snakefmt and snakemake --lint
 	$(BIN)/snakefmt --check workflow rules
 	$(BIN)/snakemake --configfile $(CONFIG) --lint
 
-# A machine with no GPU needs no CUDA: the CPU build is taken where pip offers one.
-$(VENV)/.installed: pyproject.toml requirements.lock
-	$(PYTHON) -m venv $(VENV)
-	@command -v nvidia-smi >/dev/null 2>&1 \
-	  || $(PIP_INSTALL) torch==$(shell sed -n 's/^torch==\([^ ]*\).*/\1/p' requirements.lock)+cpu 2>/dev/null \
-	  || echo "pip offers no CPU build of torch here: taking the default one"
-	$(PIP_INSTALL) -r requirements.lock
-	$(PIP_INSTALL) -e .
+$(VENV)/.installed: pyproject.toml requirements.lock envs/setup.py
+	$(PYTHON) envs/setup.py $(VENV)
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
-	$(PIP_INSTALL) -r requirements-dev.lock
+	$(PYTHON) envs/setup.py $(VENV) --dev
 	@touch $@
+
+# The environment as a stranger's machine gets it: from the index alone, whatever pip is told of here.
+FRESH ?= .fresh
+STRANGER = env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL -u UV_FIND_LINKS PIP_CONFIG_FILE=/dev/null TORCH=cuda
+fresh-setup:  ## set up PyPI's complete build in a folder of its own (FRESH), import torch from it, and remove it
+	rm -rf $(FRESH)
+	$(STRANGER) $(PYTHON) envs/setup.py $(FRESH)/.venv
+	rm -rf $(FRESH)
+
+fresh-test:  ## the same in a fresh clone, then its smallest run there (config/tiny.yaml; minutes)
+	rm -rf $(FRESH)
+	git clone --quiet . $(FRESH)
+	$(STRANGER) $(MAKE) -C $(FRESH) demo CONFIG=config/tiny.yaml VENV=.venv
+	rm -rf $(FRESH)
 
 ROUNDS ?= 200
 SEED ?= 1

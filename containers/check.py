@@ -5,6 +5,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 
 def differing(requirements: Path) -> list[str]:
     """The pins that the installed versions differ from; a build's own suffix (`+cpu`) does not count."""
@@ -12,7 +14,10 @@ def differing(requirements: Path) -> list[str]:
     for line in requirements.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             continue
-        name, pinned = line.split("==")
+        requirement = Requirement(line)
+        if requirement.marker and not requirement.marker.evaluate():
+            continue
+        name, pinned = requirement.name, str(requirement.specifier).removeprefix("==")
         try:
             installed = version(name).partition("+")[0]
         except PackageNotFoundError:

