@@ -1,12 +1,12 @@
-"""The set-wise search beside two others, on the same seeds: Cypher, one query for each subgraph and each node replaced,
-and the generator that COVR's authors released (a checkout of github.com/benbogin/covr-dataset).
+"""The two graph backends side by side on the same scenes, and the set-wise search beside the generator that COVR's
+authors released (a checkout of github.com/benbogin/covr-dataset) on the same seeds.
 
+    python benchmarks/compare.py FOLDER --ontology resources/gqa_ontology --scenes 1000 --server 'serve-neo4j $FOLDER'
     python benchmarks/compare.py FOLDER --ontology resources/gqa_ontology --scenes 1000 --released CHECKOUT
-    python benchmarks/compare.py FOLDER --ontology resources/gqa_ontology --config config/real-subset.yaml
 
-The seeds are drawn from the part train. The Bolt server is that of the tests, or --server; its CPU seconds count, and
-it is asked about as many other seeds before the clock starts. The set-wise ways pay for whole processes and for the
-index of all scenes, whatever the number of seeds. FOLDER is that of benchmarks/graph.py.
+The seeds are drawn from the part train. The Bolt server is that of the tests, or --server; its CPU seconds count. The
+generator is asked about as many other seeds before the clock starts. The set-wise ways pay for whole processes and for
+the index of all scenes, whatever the number of seeds. FOLDER is that of benchmarks/graph.py.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ import os
 import shlex
 import shutil
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,25 +27,21 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import yaml
 from graph import Chain, simulated
-from measure import NOTHING, ROOT, Spent, print_table
-from one_by_one import OneByOne
+from measure import NOTHING, ROOT, Spent, print_table, stage
 from questions import generate
 from released import Names, Released, load, write_scenes
 
 from compvqa import tables
-from compvqa.graphs.backend import CandidateSettings, Neo4jSettings
+from compvqa.graphs.backend import Neo4jSettings
 from compvqa.graphs.neo4j.bolt import URI, Server, connect
-from compvqa.graphs.neo4j.loading import Loaded
 from compvqa.graphs.neo4j.service import serving
 from compvqa.graphs.subgraph import Subgraph, parse
-from compvqa.graphs.tables import CANDIDATES, OCCURRENCES, SEEDS
+from compvqa.graphs.tables import OCCURRENCES, SEEDS
 from compvqa.scenes.graph import SceneStore
 from compvqa.seeds import by_rank
 
 SPLIT = "train"
 SHARED = ("scenes", "subgraphs", "overlap.parquet", "lexicon.json")  # what single seeds have from all
-NO_CAPS = dict.fromkeys(("per_key", "considered", "group_size"), 1_000_000_000)
-Sets = dict[tuple[int, str], set[str]]  # scenes by seed and key
 
 
 @dataclass(frozen=True)
@@ -102,19 +97,38 @@ def main() -> None:
         chain.cost(name)
     once = sum((chain.cost(name) for name in ("subgraphs", "overlap")), NOTHING).cpu
     rows = list(set_wise("set-wise, all seeds", chain, once))
+    backends(chain, options.server)
+    if not code:
+        return report(rows)
     drawn = draw(chain, 2 * options.seeds)
     seeds, others = drawn[: options.seeds], drawn[options.seeds :]
     few = restricted(chain, seeds)
     rows += set_wise("set-wise", few, once)
-    uncapped = replace(few, candidate_settings=json.dumps(NO_CAPS))
-    rows.append(next(set_wise("set-wise, no caps", uncapped, once)))
-    ours = by_seed_and_key(uncapped)
-    row, theirs = cypher(few, seeds, others, options.server)
-    rows.append(row)
-    if code:
-        rows.append(released(few, seeds, others, options.server, code))
+    rows.append(released(few, seeds, others, options.server, code))
     report(rows)
-    report_mismatches(ours, theirs)
+
+
+def backends(chain: Chain, command: str) -> None:
+    """Print what the search for all seeds costs by each backend, and whether both give the same rows."""
+    made, lines = {}, []
+    for name in ("duckdb", "neo4j"):
+        own = replace(chain, candidate_settings=json.dumps({"backend": name}))
+        with ExitStack() as stack:
+            if name == "neo4j":
+                stack.enter_context(serving(Neo4jSettings(command=command), chain.folder / "server"))
+                begin = Spent.so_far()
+                loading = stage(["load-neo4j", "--scenes", chain.folder / "scenes"], [], chain.folder / "log.txt")
+                server = (Spent.so_far() - begin).server
+                lines.append(["neo4j: loading, reading back", loading.cpu, server, loading.wall])
+            begin = Spent.so_far()
+            cost = own.cost("candidates")
+            server = (Spent.so_far() - begin).server
+        lines.append([f"{name}: search", cost.cpu, server, cost.wall])
+        made[name] = [tables.read(chain.file(table)) for table in ("seeds", "candidates")]
+    times = lines[-1][-1] / lines[0][-1]
+    print_table(["backend", "CPU s", "of the server", "wall s"], [[n, *map("{:.1f}".format, r)] for n, *r in lines])
+    same = "the same rows" if made["duckdb"] == made["neo4j"] else "NOT the same rows"
+    print(f"The search takes {times:.1f} times as long by neo4j as by duckdb, and gives {same}.")
 
 
 def draw(chain: Chain, number: int) -> list[dict]:
@@ -151,41 +165,12 @@ def set_wise(way: str, chain: Chain, once: float) -> Iterator[Row]:
     yield Row(f"{way}, and questions", seeds, questions, "questions", once, cost.cpu, 0, cost.wall)
 
 
-def by_seed_and_key(chain: Chain) -> Sets:
-    """The scenes of each seed and key in the table of candidates."""
-    found: Sets = defaultdict(set)
-    columns = tables.read(chain.file("candidates"), CANDIDATES, ("seed", "key", "scene_id"))
-    for seed, key, scene_id in zip(*(column.to_pylist() for column in columns.columns), strict=True):
-        found[seed, key].add(scene_id)
-    return found
-
-
 @contextmanager
 def server_of(command: str, chain: Chain) -> Iterator[Server]:
     """A new Bolt server, started by ``command``."""
     settings = Neo4jSettings(command=command)
     with serving(settings, chain.folder / "server"), connect(settings.patience) as server:
         yield server
-
-
-def cypher(chain: Chain, seeds: list[dict], others: list[dict], command: str) -> tuple[Row, Sets]:
-    """The search by Cypher, query by query; gives the scenes too."""
-    settings = CandidateSettings()
-    with server_of(command, chain) as server:
-        begin = Spent.so_far()
-        loaded = Loaded(server, chain.folder / "scenes", settings.neo4j.batch)
-        one = OneByOne(loaded, chain.folder / "scenes", SPLIT, chain.folder / "overlap.parquet", settings)
-        once = Spent.so_far() - begin
-        for row in others:
-            one.candidates(row["tree"], row["n_instances"])
-        before, begin, found = one.queries, Spent.so_far(), {}
-        for row in seeds:
-            scenes = one.candidates(row["tree"], row["n_instances"])
-            found |= {(row["seed"], key): inside for key, inside in scenes.items()}
-        cost = Spent.so_far() - begin
-    way, number = "Cypher, query by query, no caps", sum(map(len, found.values()))
-    costs = (once.cpu, cost.cpu, cost.server, cost.wall)
-    return Row(way, len(seeds), number, "scenes", *costs, one.queries - before), found
 
 
 def released(chain: Chain, seeds: list[dict], others: list[dict], command: str, code: Path) -> Row:
@@ -239,16 +224,6 @@ def report(rows: list[Row]) -> None:
         line = [row.way, f"{row.seeds:,}", f"{row.found:,}", row.unit, f"{row.queries:,}", *costs]
         lines.append([*line, f"{1000 * row.a_seed:.2f}", less, f"{row.rate:,.0f}", more])
     print_table(header, lines)
-
-
-def report_mismatches(ours: Sets, theirs: Sets) -> None:
-    """Print how many sets of scenes differ between the set-wise search and Cypher, both without caps."""
-    same: dict[str, list[bool]] = {"positives": [], "distance 1": [], "distance 2": []}
-    for seed, key in ours.keys() | theirs.keys():
-        kind = "positives" if key in ("pos", "mult", "no_mult") else f"distance {2 if '_neg_' in key else 1}"
-        same[kind].append(ours.get((seed, key)) == theirs.get((seed, key)))
-    for kind, found in same.items():
-        print(f"{kind}: {len(found):,} sets of scenes (by seed and key), {found.count(False):,} not the same by Cypher")
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def load(server: Server, store: SceneStore, names: Names, split: str) -> None:
 
 def _write(server: Server, statement: str, rows: list[dict], **given: object) -> None:
     for begin in range(0, len(rows), _BATCH):
-        server.write((statement, {"rows": rows[begin : begin + _BATCH], **given}))
+        server.write(statement, rows=rows[begin : begin + _BATCH], **given)
 
 
 class Released:

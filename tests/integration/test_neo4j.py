@@ -2,6 +2,7 @@
 
 import csv
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,9 +14,11 @@ from compvqa.graphs import shapes
 from compvqa.graphs.backend import CandidateSettings, find_candidates
 from compvqa.graphs.neo4j.bolt import connect
 from compvqa.graphs.neo4j.export import FILES, LIST, export
-from compvqa.graphs.neo4j.loading import SCHEMA, Loaded, drop, read_back
+from compvqa.graphs.neo4j.loading import Loaded, drop, read_back
+from compvqa.graphs.neo4j.occurrences import write_occurrences
+from compvqa.graphs.neo4j.parts import NO_GROUP
 from compvqa.graphs.subgraph import Edge, Modifier, make, parse
-from compvqa.graphs.tables import CANDIDATES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
+from compvqa.graphs.tables import CANDIDATES, OCCURRENCES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.scenes.tables import TABLES
 from fixtures.searchable import searchable
@@ -89,7 +92,7 @@ def test_two_equal_modifiers_need_two_objects(tmp_path, tools, there):
 
 
 def test_names_are_data_whatever_they_look_like(tmp_path):
-    nasty = ["a'b", 'c"d', "`e`", "$graph", "}) DETACH DELETE n //", "é\u2028\\"]
+    nasty = ["a'b", 'c"d', "`e`", "$graph", "}) DETACH DELETE n //", "é\u2028\\", "two\nlines", "x" * 10_000]
     objects = {str(i): Object(str(i), name, {name: None}) for i, name in enumerate(nasty)}
     relations = tuple(Relation(name, "0", str(i)) for i, name in enumerate(nasty) if i)
     world = searchable(tmp_path, [SceneGraph("s:'0\"", objects, relations)], split_of)
@@ -113,12 +116,22 @@ def write_many(folder, count: int, noun: str = "man"):
 
 
 def whole(server, loaded, folder) -> bool:
-    """Whether the server's graph, read back part by part, has exactly the rows of the tables in ``folder``."""
-    parts = [read_back(server, loaded.graph, part) for part in range(loaded.verify())]
+    """Whether the server's graph has exactly the rows of the tables in ``folder``, and says so itself."""
+    loaded.verify()
+    rows = {schema.name: [] for schema in TABLES}
+    for part in range(loaded.parts):
+        for scene, objects, relations, modifiers in read_back(server, loaded.graph, part):
+            rows["scenes"].append(scene)
+            for *thing, attributes, groups in objects:
+                rows["objects"].append([scene[0], *thing])
+                named = zip(attributes, groups, strict=True)
+                rows["attributes"] += [[scene[0], thing[0], name, None if g == NO_GROUP else g] for name, g in named]
+            rows["relations"] += [[scene[0], number, a, b, name] for number, name, a, b in relations]
+            rows["modifiers"] += [[scene[0], number, name, tool] for number, name, _, tool in modifiers]
     return all(
-        sum((part[schema.name].to_pylist() for part in parts), [])
-        == tables.read(folder / f"{schema.name}.parquet", schema).to_pylist()
+        rows[schema.name] == [list(row.values()) for row in tables.read(path, schema).to_pylist()]
         for schema in TABLES
+        for path in [folder / f"{schema.name}.parquet"]
     )
 
 
@@ -149,12 +162,36 @@ def test_two_runs_at_once_load_each_part_once(tmp_path):
         assert whole(server, Loaded(server, folder, batch=3), folder)
 
 
+def test_a_search_in_a_graph_that_was_changed_on_the_server_is_refused(tmp_path):
+    world = searchable(tmp_path, [erasing("rag"), replace(erasing("sponge"), scene_id="s:1")], split_of)
+    tables.write(tmp_path / "overlap.parquet", OVERLAP, [])
+    with connect(5) as server:
+        graph = Loaded(server, world.folder, batch=1).graph
+        server.write("MATCH (o:Object {graph: $graph, name: 'sponge'}) SET o.name = 'mop'", graph=graph)
+        out = [(tmp_path / "seeds.parquet", tmp_path / "candidates.parquet")]
+        # the object, and the man erasing a cup with it
+        told = f"graph {graph} .* 2 occurrences .* on the server alone and 2 in the tables alone; .*--drop"
+        with pytest.raises(InputError, match=told):
+            find_candidates(world.graph, tmp_path / "overlap.parquet", out, CandidateSettings(backend="neo4j"), 1)
+        drop(server, world.folder)
+
+
+def test_a_scene_that_the_enumeration_left_out_is_not_asked_for(tmp_path):
+    enumerating = NO_LISTS.model_copy(update={"max_per_scene": 4})
+    graphs = [erasing("rag", "sponge"), SceneGraph("s:1", {"7": Object("7", "dog", {"red": None})})]
+    world = searchable(tmp_path, graphs, split_of, enumerating)
+    with connect(5) as server:
+        loaded = Loaded(server, world.folder, batch=10)
+        assert write_occurrences(world.graph, loaded, tmp_path / "found.parquet", CandidateSettings()) == 2
+    assert set(tables.read(tmp_path / "found.parquet", OCCURRENCES)["scene_id"].to_pylist()) == {"s:1"}
+
+
 def test_a_graph_that_was_changed_on_the_server_is_refused(tmp_path):
     folder = write_many(tmp_path / "scenes", 12, "bird")
     with connect(5) as server:
         loaded = Loaded(server, folder, batch=5)
         change = "MATCH (o:Object {graph: $graph, scene_id: 's:007', object_id: '0'}) SET o.name = 'plane'"
-        server.write((change, {"graph": loaded.graph}))
+        server.write(change, graph=loaded.graph)
         with pytest.raises(InputError, match="does not hold the objects of .* load-neo4j --drop"):
             loaded.verify()
         drop(server, folder)
@@ -167,18 +204,15 @@ def test_a_graph_imported_from_csv_is_taken_for_loaded(tmp_path):
     folder = write_scenes(tmp_path / "scenes", graphs, split_of)
     export(folder, tmp_path / "csv", batch=1)
     with connect(5) as server:
-        for statement in SCHEMA:
-            server.define(statement)
         for label, (kind, *_) in FILES.items():
             for properties, ids, ends in imported(tmp_path / "csv" / f"{label.lower()}.csv"):
                 if kind == "N":
                     text = f"CREATE (n:{label}) SET n = $properties"
-                    server.write((text, {"properties": properties | {"at": ids[0]}}))
+                    server.write(text, properties=properties | {"at": ids[0]})
                 else:
                     a, b = (end.partition("(")[2].rstrip(")") for end in ends)
                     text = f"MATCH (a:{a} {{at: $a}}) MATCH (b:{b} {{at: $b}}) CREATE (a)-[r:{label}]->(b)"
-                    at = {"properties": properties, "a": ids[0], "b": ids[1]}
-                    server.write((f"{text} SET r = $properties", at))
+                    server.write(f"{text} SET r = $properties", properties=properties, a=ids[0], b=ids[1])
         loaded = Loaded(server, folder, batch=1000)
         assert loaded.new == 0 and whole(server, loaded, folder)
 
@@ -200,13 +234,13 @@ CAPS = {"seeds_per_subgraph": 2, "per_key": 2, "considered": 3, "group_size": 4}
 
 @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graphs=worlds(**SMALL), pairs=overlaps(), full=st.booleans(), caps=st.sampled_from([CAPS, {}]))
-def test_the_search_by_cypher_finds_what_the_set_wise_search_finds(tmp_path_factory, graphs, pairs, full, caps):
+def test_both_backends_find_the_same_candidates(tmp_path_factory, graphs, pairs, full, caps):
     enumerating = NO_LISTS.model_copy(update={"full_grammar": full})
     world = searchable(tmp_path_factory.mktemp("world"), graphs, split_of, enumerating)
     rows = [dict(zip(OVERLAP_COLUMNS, (*pair, m), strict=True)) | {"model": "test"} for pair, m in pairs.items()]
     tables.write(world.folder / "overlap.parquet", OVERLAP, rows)
     made = []
-    for options in ({"backend": "duckdb"}, {"backend": "neo4j", "search": "cypher", "neo4j": {"at_once": 7}}):
+    for options in ({"backend": "duckdb"}, {"backend": "neo4j", "neo4j": {"batch": 2}}):
         out = [(world.folder / f"seeds{i}.parquet", world.folder / f"candidates{i}.parquet") for i in range(2)]
         judged = world.folder / "overlap.parquet"
         find_candidates(world.graph, judged, out, CandidateSettings(**options, **caps), 3)

@@ -70,20 +70,19 @@ def test_the_chain_with_a_server_of_its_own(root, tmp_path, server_command, monk
     config["sprites"] = {"train_scenes": 100, "val_scenes": 50}
     config["presence"] = {"method": "none"}  # it sees no graph
     made = {}
-    for backend, search in (("duckdb", "stream"), ("neo4j", "stream"), ("neo4j", "cypher")):
-        config["candidates"] |= {"backend": backend, "search": search}
-        config["candidates"] |= {"neo4j": {"command": server_command, "batch": 50}}
+    for backend in ("duckdb", "neo4j"):
+        config["candidates"] |= {"backend": backend, "neo4j": {"command": server_command, "batch": 50}}
         path.write_text(yaml.safe_dump(config))
         project.run("results/tiny/dataset/questions.parquet")
         results = project.folder / "results/tiny"
         names = ["dataset/questions.parquet"] + [
             f"graphs/{table}/{shard}-of-2.parquet" for table in ("seeds", "candidates", "related") for shard in (1, 2)
         ]
-        made[backend, search] = {name: tables.read(results / name) for name in names}
-    expected = made.pop(("duckdb", "stream"))
+        made[backend] = {name: tables.read(results / name) for name in names}
+    expected = made.pop("duckdb")
     assert len(expected["dataset/questions.parquet"]) > 100
     for found in made.values():
         assert [name for name, table in expected.items() if not table.equals(found[name])] == []
     told = "".join(p.read_text() for p in (*project.folder.rglob("*.prov.json"), *project.folder.rglob("*.log")))
-    assert "parts read back" in told and not re.search("NEO4J_AUTH|NEO4J_PASSWORD|password", told)
+    assert "occurrences by Cypher" in told and not re.search("NEO4J_AUTH|NEO4J_PASSWORD|password", told)
     assert not list((results / "graphs").glob("**/.neo4j.*"))

@@ -7,7 +7,7 @@ import importlib
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pydantic import Field
 
@@ -28,18 +28,12 @@ class Neo4jSettings(Settings):
     start_within: float = Field(180, gt=0, description="Seconds until a started server must answer")
     patience: float = Field(30, ge=0, description="Seconds for which a query is tried again while the server is away")
     batch: int = Field(1000, ge=1, description="Scenes that are loaded in one transaction")
-    at_once: int = Field(500, ge=1, description="Subgraphs that one query of search: cypher asks about")
 
 
 class CandidateSettings(StoreSettings):
     """How related scenes are searched; caps take by stable rank."""
 
     backend: str = Field("duckdb", description="The graph backend, duckdb or neo4j: a module of compvqa.graphs")
-    search: Literal["stream", "cypher"] = Field(
-        "stream",
-        description="How the neo4j backend searches: stream reads the graph back and searches set-wise, "
-        "cypher asks the server about every seed's subgraph; the same results, cypher is much slower",
-    )
     neo4j: Neo4jSettings = Neo4jSettings()
     seeds_per_subgraph: int = Field(20, ge=1, description="Start scenes of a subgraph in a split, at most")
     seeds_per_scene: int = Field(1000, ge=1, description="Subgraphs that start from one scene, at most")

@@ -1,7 +1,7 @@
 """The graph backend on Neo4j: scene graphs in a server, for those who want to ask it by Cypher.
 
-Candidates are found either by reading the graph back and searching set-wise as the DuckDB backend does
-(``search: stream``), or by asking the server for every seed's subgraph and its changes (``search: cypher``).
+The server is asked which subgraphs occur where, one query for each shape; from these occurrences candidates are found
+set-wise, as the DuckDB backend does.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from compvqa.errors import InputError
 from compvqa.graphs import duckdb, shapes
 from compvqa.graphs.backend import CandidateSettings, GraphFiles
 from compvqa.graphs.neo4j import cypher
-from compvqa.graphs.neo4j.asking import Asking, names_read_as
 from compvqa.graphs.neo4j.bolt import connect
 from compvqa.graphs.neo4j.loading import Loaded
+from compvqa.graphs.neo4j.occurrences import write_occurrences
 from compvqa.graphs.neo4j.service import serving
 from compvqa.graphs.subgraph import Subgraph
 from compvqa.graphs.tables import OCCURRENCES
@@ -30,16 +30,14 @@ from compvqa.scratch import scratch_folder
 def find_candidates(
     graph: GraphFiles, overlap: Path, out: list[tuple[Path, Path]], settings: CandidateSettings, seed: int
 ) -> dict[str, int]:
-    """See :func:`compvqa.graphs.backend.find_candidates`. The loaded graph is read back and compared first."""
-    with _loaded(graph.scenes, out[0][1], settings) as loaded:
-        counts = {"parts of the graph loaded": loaded.new, "parts read back": loaded.verify()}
-        if settings.search == "cypher":
-            read_as = names_read_as(tables.read(overlap), settings.exclusive)
-            with scratch_folder(out[0][1].parent, "asked") as folder:
-                found, occurring = Asking(graph).write(loaded, read_as, settings.neo4j.at_once, folder)
-                asked = GraphFiles(graph.scenes, [found], [occurring])
-                return counts | duckdb.find_candidates(asked, overlap, out, settings, seed)
-    return counts | duckdb.find_candidates(graph, overlap, out, settings, seed)
+    """See :func:`compvqa.graphs.backend.find_candidates`. The server has done its part before the search begins."""
+    with scratch_folder(out[0][1].parent, "asked") as folder:
+        occurring = folder / "occurrences.parquet"
+        with _loaded(graph.scenes, out[0][1], settings) as loaded:
+            counts = {"parts of the graph loaded": loaded.new}
+            counts["occurrences by Cypher"] = write_occurrences(graph, loaded, occurring, settings)
+        asked = GraphFiles(graph.scenes, graph.subgraphs, [occurring])
+        return counts | duckdb.find_candidates(asked, overlap, out, settings, seed)
 
 
 @contextmanager
@@ -80,8 +78,8 @@ class Neo4jGraph:
             if key not in places:
                 raise InputError(f"{g.json()} has no node {key}.")
         free = [places[key] for key in keys]
-        row = {"id": 0} | {f"s{place}": json.loads(name) for place, name in enumerate(names)}
-        found = self._loaded.server.read(cypher.exact(shape, free), graph=self._loaded.graph, rows=[row])
+        given = {f"s{place}": json.loads(name) for place, name in enumerate(names)}
+        found = self._loaded.server.read(cypher.exact(shape, free), graph=self._loaded.graph, **given)
         return sorted(
             {
                 (row["scene_id"], *(row[f"s{place}"] for place in free))

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from compvqa.errors import InputError
 
 if TYPE_CHECKING:
-    from neo4j import Session
+    from neo4j import Driver, Session
 
 URI, USER, PASSWORD = "NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"
 AGAIN = "then run the same command again: it goes on where it stopped"
@@ -24,36 +24,35 @@ _GREETING = {"connection_timeout": 10, "connection_acquisition_timeout": 20}
 
 
 class Server:
-    """An open connection. All queries run in transactions that the driver tries again while a server is away."""
+    """A server that answers. All queries run in transactions that the driver tries again while the server is away.
 
-    def __init__(self, session: Session):
-        self._session = session
+    Threads may share it: each query has a session of its own, which sees what those before it have written.
+    """
+
+    def __init__(self, driver: Driver):
+        self._driver, self._seen = driver, _driver().GraphDatabase.bookmark_manager()
 
     def read(self, query: str, **parameters: object) -> list[dict]:
         """The rows of one query that changes nothing."""
-        return self._session.execute_read(lambda transaction: transaction.run(query, parameters).data())
+        with self._session() as session:
+            return session.execute_read(lambda transaction: transaction.run(query, parameters).data())
 
-    def write(self, *statements: tuple[str, dict], guard: tuple[str, dict] | None = None) -> bool:
-        """Run ``statements`` in one transaction: all, or none. Gives whether they ran.
-
-        They do not if the query ``guard`` gives no row, or if a constraint refuses what is there already.
-        """
-
-        def work(transaction) -> bool:
-            if guard and not transaction.run(*guard).data():
-                return False
-            for statement in statements:
-                transaction.run(*statement).consume()
-            return True
-
+    def write(self, query: str, **parameters: object) -> bool:
+        """Run one query in a transaction; gives whether it ran: not if a constraint refuses what is there already."""
         try:
-            return self._session.execute_write(work)
+            with self._session() as session:
+                session.execute_write(lambda transaction: transaction.run(query, parameters).consume())
         except _driver().exceptions.ConstraintError:
             return False
+        return True
 
     def define(self, statement: str) -> None:
         """Run one statement of the schema (servers want each in a transaction of its own)."""
-        self._session.run(statement).consume()
+        with self._session() as session:
+            session.run(statement).consume()
+
+    def _session(self) -> Session:
+        return self._driver.session(bookmark_manager=self._seen)
 
 
 @contextmanager
@@ -76,8 +75,7 @@ def connect(patience: float, environment: Mapping[str, str] | None = None) -> It
         options = {"max_transaction_retry_time": patience, "notifications_min_severity": "OFF", **_GREETING}
         with neo4j.GraphDatabase.driver(uri, auth=(user, environment[PASSWORD]), **options) as driver:
             driver.verify_connectivity()
-            with driver.session() as session:
-                yield Server(session)
+            yield Server(driver)
     except errors.ConfigurationError as error:
         raise InputError(
             f"{URI} is no address of a Bolt server ({_first_line(error)}): write it like bolt://localhost:7687."

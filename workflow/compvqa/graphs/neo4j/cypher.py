@@ -1,8 +1,7 @@
-"""Cypher for subgraphs of one shape: the text depends on the shape alone, all names are parameters.
+"""Cypher for subgraphs of one shape: the text depends on the shape alone, all names are parameters or results.
 
-A query is asked for many subgraphs at once: each row of ``$rows`` has an ``id`` and the names ``s0``, ``s1`` …
-of the shape's slots. Objects of a subgraph other than modifiers' objects are bound to different objects, and no
-object has the noun of one below it, as in the enumeration.
+Objects of a subgraph other than modifiers' objects are bound to different objects, and no object has the noun of one
+below it, as in the enumeration.
 """
 
 from __future__ import annotations
@@ -15,17 +14,21 @@ from compvqa.graphs.shapes import numbered
 from compvqa.graphs.subgraph import Edge, Subgraph
 
 
-def exact(shape: str, free: Collection[int] = ()) -> str:
-    """Where subgraphs of ``shape`` are: rows of id, scene_id, split and root_id, each once.
+def occurrences(shape: str) -> str:
+    """All subgraphs of ``shape`` in the scenes of parts ``$first`` to before ``$end``, but for the scenes ``$without``.
 
-    The slots in ``free`` hold another name than the row's, which is given as a column of the slot's name.
+    Rows of ``scene_id`` and ``found``: distinct lists of the root's object id and the names in the slots of the shape.
+    Branches, or modifiers, that are alike but for their names come in one order, not in both.
     """
-    return _Query(shape, frozenset(free), lists=False).text()
+    return _Query(shape).all_of_them()
 
 
-def overlapping(shape: str) -> str:
-    """As :func:`exact`, for rows with a list of names for each slot; each slot's name is a column."""
-    return _Query(shape, frozenset(), lists=True).text()
+def exact(shape: str, free: Collection[int] = ()) -> str:
+    """Where one subgraph of ``shape`` with names ``$s0``, ``$s1`` … in its slots is: scene_id, split, root_id.
+
+    The slots in ``free`` hold another name than the one given; what they hold is a column of the slot's name.
+    """
+    return _Query(shape, frozenset(free)).one_of_them()
 
 
 @dataclass
@@ -33,8 +36,7 @@ class _Query:
     """What a query says of a shape, gathered from the root down; objects, relations and modifiers by variable."""
 
     shape: str
-    free: frozenset[int]  # slots with another name
-    lists: bool  # whether slots have one of several names
+    free: frozenset[int] | None = None  # slots with another name; None: no name is given
     names: dict[int, str] = field(default_factory=dict)  # what holds a slot's name
     nouns: dict[str, int] = field(default_factory=dict)  # slot of an object's noun; modifiers' objects left out
     attributes: list[tuple[int, str]] = field(default_factory=list)  # slot, and the object
@@ -42,16 +44,35 @@ class _Query:
     modifiers: list[str] = field(default_factory=list)  # MATCH lines
     apart: list[str] = field(default_factory=list)  # conditions between objects
 
-    def text(self) -> str:
+    def __post_init__(self) -> None:
         self._object(numbered(self.shape), 0)
-        begin = next((o for o, slot in self.nouns.items() if slot not in self.free), "n0")
-        lines = ["UNWIND $rows AS row", *self._start(begin), *self._walk(begin), *self.modifiers, *self._attributes()]
+
+    def all_of_them(self) -> str:
+        start = [
+            "MATCH (s:Scene {graph: $graph})",
+            "WHERE $first <= s.part AND s.part < $end AND NOT s.scene_id IN $without",
+            "MATCH (s)-[:CONTAINS]->(n0:Object)",
+        ]
+        names = ", ".join(self.names[slot] for slot in sorted(self.names))
+        told = f"RETURN s.scene_id AS scene_id, collect(DISTINCT [n0.object_id, {names}]) AS found"
+        return "\n".join([*start, *self._body("n0"), told])
+
+    def one_of_them(self) -> str:
+        begin = next((thing for thing, slot in self.nouns.items() if slot not in self.free), "n0")
+        start = f"MATCH ({begin}:Object {{graph: $graph}}) WHERE {self._holds(self.nouns[begin])}"
+        columns = ["n0.scene_id AS scene_id", "n0.split AS split", "n0.object_id AS root_id"]
+        columns += [f"{self.names[slot]} AS s{slot}" for slot in sorted(self.free)]
+        return "\n".join([start, *self._body(begin), f"RETURN DISTINCT {', '.join(columns)}"])
+
+    def _body(self, begin: str) -> Iterator[str]:
+        """All but the first object and what is returned."""
+        yield from self._walk(begin)
+        yield from self.modifiers
+        for slot, owner in self.attributes:
+            yield f"UNWIND {owner}.attributes AS {self.names[slot]}"
+            yield f"WITH * WHERE {self._holds(slot)}"
         if self.apart:
-            lines.append(f"WITH * WHERE {' AND '.join(self.apart)}")
-        told = sorted(self.names) if self.lists else sorted(self.free)
-        columns = [f"n0.{name} AS {name}" for name in ("scene_id", "split")]
-        columns += ["n0.object_id AS root_id", *(f"{self.names[slot]} AS s{slot}" for slot in told)]
-        return "\n".join([*lines, f"RETURN DISTINCT row.id AS id, {', '.join(columns)}"])
+            yield f"WITH * WHERE {' AND '.join(self.apart)}"
 
     def _object(self, node: Subgraph, number: int) -> tuple[list[str], list[str]]:
         """Gather an object and what is below it; gives the objects, without and with those of modifiers."""
@@ -63,6 +84,10 @@ class _Query:
         branches = [self._edge(me, number + offset, edge) for offset, edge in node.numbered_edges()]
         for (mine, _), (others, _) in combinations(branches, 2):
             self.apart += [f"{one} <> {other}" for one in mine for other in others]
+        if self.free is None:
+            edges = [(number + offset, _form(edge)) for offset, edge in node.numbered_edges()]
+            alike = [(a, b) for (a, form), (b, other) in combinations(edges, 2) if form == other]
+            self.apart += [f"r{a}.relation_id < r{b}.relation_id" for a, b in alike]
         below = [name for _, named in branches for name in named]
         self.apart += [f"{me}.name <> {name}.name" for name in below]
         return [me, *(name for bound, _ in branches for name in bound)], [me, *below]
@@ -81,26 +106,24 @@ class _Query:
             self.names |= {int(modifier.name): f"{word}.name", int(modifier.noun): f"{tool}.name"}
             conditions = [f"{word}.relation_id = {relation}.relation_id"]
             conditions += [self._holds(int(modifier.name)), self._holds(int(modifier.noun))]
-            conditions += [f"({word}.name <> {w}.name OR {tool} <> {t})" for w, t in tools]
+            conditions += [self._differ(other, (word, tool)) for other in tools]
             pattern = f"({subject})-[{word}:MODIFIER]->({tool}:Object)"
             self.modifiers.append(f"MATCH {pattern} WHERE {' AND '.join(conditions)}")
             tools.append((word, tool))
         return bound, [*named, *(tool for _, tool in tools)]
 
+    def _differ(self, first: tuple[str, str], second: tuple[str, str]) -> str:
+        """The condition that two modifiers of a relation are not one; where no name is given, in this order."""
+        (word, tool), (other, its) = first, second
+        if self.free is None:
+            return f"({word}.name < {other}.name OR {word}.name = {other}.name AND {tool}.object_id < {its}.object_id)"
+        return f"({word}.name <> {other}.name OR {tool} <> {its})"
+
     def _holds(self, slot: int) -> str:
         """The condition on a slot's name."""
-        compare = "IN" if self.lists else "<>" if slot in self.free else "="
-        return f"{self.names[slot]} {compare} row.s{slot}"
-
-    def _start(self, begin: str) -> Iterator[str]:
-        """The first object, found by the index of names if its noun is given."""
-        slot = self.nouns[begin]
-        if slot in self.free:
-            yield f"MATCH ({begin}:Object {{graph: $graph}}) WHERE {self._holds(slot)}"
-        else:
-            if self.lists:
-                yield f"UNWIND row.s{slot} AS first"
-            yield f"MATCH ({begin}:Object {{graph: $graph, name: {'first' if self.lists else f'row.s{slot}'}}})"
+        if self.free is None:
+            return "true"
+        return f"{self.names[slot]} {'<>' if slot in self.free else '='} $s{slot}"
 
     def _walk(self, begin: str) -> Iterator[str]:
         """The relations, each from an object that is bound already."""
@@ -113,9 +136,8 @@ class _Query:
             bound.add(new)
             yield f"{line} AND {self._holds(self.nouns[new])}"
 
-    def _attributes(self) -> Iterator[str]:
-        for slot, owner in self.attributes:
-            if self.lists or slot in self.free:
-                yield f"UNWIND {owner}.attributes AS {self.names[slot]} WITH * WHERE {self._holds(slot)}"
-            else:
-                yield f"WITH * WHERE row.s{slot} IN {owner}.attributes"
+
+def _form(edge: Edge) -> tuple:
+    """What an edge of a numbered shape is without its names."""
+    target = edge.target
+    return target.attribute is None, tuple(_form(below) for below in target.edges), len(edge.modifiers)

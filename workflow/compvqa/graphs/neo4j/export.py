@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,11 +13,16 @@ from compvqa.progress import track
 
 LIST = "\x1f"  # stands between the items of a list: no name has it
 # Nodes (N) and relationships (R): file and header by label. Columns without a property's name are ids.
+_SCENE = ("scene_id", "source", "split", "image", "width", "height")  # as in Parts.rows
+_OBJECT = ("object_id", "name", "x", "y", "w", "h", "attributes", "groups")
 _BOX = ["x:double", "y:double", "w:double", "h:double"]
-_OF = ["graph:string", "part:long", "scene_id:string"]
+_OF = ["graph:string", "scene_id:string"]
 FILES = {
-    "Graph": ["N", ":ID(Graph)", "id:string", "loaded:long", "batch:long", "parts:long"],
-    "Scene": ["N", ":ID(Scene)", *_OF, "source:string", "split:string", "image:string", "width:long", "height:long"],
+    "Graph": ["N", ":ID(Graph)", "id:string", "batch:long", "parts:long"],
+    "Scene": [
+        *("N", ":ID(Scene)", *_OF, "part:long", "source:string", "split:string"),
+        *("image:string", "width:long", "height:long"),
+    ],
     "Object": [
         *("N", ":ID(Object)", *_OF, "object_id:string", "split:string", "name:string"),
         *("attributes:string[]", "groups:string[]", *_BOX),
@@ -48,7 +52,7 @@ def export(scenes: Path, out: Path, batch: int) -> dict[str, int]:
         writers = {label: csv.writer(_opened(stack, out, label), lineterminator="\n") for label in FILES}
         for label, (_, *header) in FILES.items():
             writers[label].writerow(header)
-        writers["Graph"].writerow([0, graph, parts.count, batch, parts.count])
+        writers["Graph"].writerow([0, graph, batch, parts.count])
         for part in track(range(parts.count), "export", total=parts.count, unit="part"):
             at = {"graph": graph, "part": part}
             numbered = _numbered(parts.rows(part), counts["Scene"], counts["Object"])
@@ -70,26 +74,21 @@ def _opened(stack: ExitStack, out: Path, label: str):
     return stack.enter_context(path.open("w", encoding="utf-8", newline=""))
 
 
-def _numbered(
-    rows: dict[str, list[dict]], scenes: int, objects: int
-) -> dict[str, Iterable[tuple[tuple[int, ...], dict]]]:
-    """The rows of one part by label, with the numbers of the nodes: so many scenes and objects came before."""
-    of_scene = {row["scene_id"]: scenes + i for i, row in enumerate(rows["scenes"])}
-    of_object = {(row["scene_id"], row["object_id"]): objects + i for i, row in enumerate(rows["objects"])}
-
-    def between(name: str) -> Iterator[tuple[tuple[int, ...], dict]]:
-        for row in rows[name]:
-            yield tuple(of_object[row["scene_id"], row[end]] for end in ("subject_id", "object_id")), row
-
-    return {
-        "Scene": [((of_scene[row["scene_id"]],), row) for row in rows["scenes"]],
-        "Object": [((of_object[row["scene_id"], row["object_id"]],), row) for row in rows["objects"]],
-        "CONTAINS": [
-            ((of_scene[row["scene_id"]], of_object[row["scene_id"], row["object_id"]]), row) for row in rows["objects"]
-        ],
-        "RELATION": between("relations"),
-        "MODIFIER": between("modifiers"),
-    }
+def _numbered(rows: list[list], scenes: int, objects: int) -> dict[str, list[tuple[tuple[int, ...], dict]]]:
+    """The rows of one part by label: numbers of nodes (so many scenes and objects came before), and properties."""
+    found: dict[str, list] = {label: [] for label in FILES}
+    for number, (scene, things, relations, modifiers) in enumerate(rows, start=scenes):
+        found["Scene"].append(((number,), dict(zip(_SCENE, scene, strict=True))))
+        for place, thing in enumerate(things, start=objects):
+            properties = dict(zip(_OBJECT, thing, strict=True)) | {"scene_id": scene[0], "split": scene[2]}
+            found["Object"].append(((place,), properties))
+            found["CONTAINS"].append(((number, place), {}))
+        for label, between in (("RELATION", relations), ("MODIFIER", modifiers)):
+            for relation_id, name, subject, target in between:
+                ends = objects + subject, objects + target
+                found[label].append((ends, {"relation_id": relation_id, "name": name}))
+        objects += len(things)
+    return found
 
 
 def _text(value: object) -> object:

@@ -1,13 +1,12 @@
-"""Scene tables cut into parts of whole scenes, as rows of the graph's nodes and relationships.
+"""Scene tables cut into parts of whole scenes, each a nested row of the graph's nodes and relationships.
 
 The graph has a node ``Scene``, which ``CONTAINS`` nodes ``Object`` (with ``attributes`` and, in the same order,
 their ``groups``); ``RELATION`` goes from subject to object; ``MODIFIER`` goes from a relation's subject to the
-modifier's object, and has the relation's id. Every node says of which graph and part it is.
+modifier's object, and has the relation's id. Every node says of which graph it is, a scene also of which part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 
@@ -16,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compvqa import tables
-from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, RELATIONS, SCENES, TABLES
+from compvqa.scenes.tables import TABLES
 
+COMPONENTS = ("scenes", "objects", "relations", "modifiers")  # of a row
 NO_GROUP = "-"  # lists in a graph hold no nulls, and the CSV import reads a list of one empty text as none
 
 
@@ -49,41 +49,29 @@ class Parts:
             for name, table in self._tables.items()
         }
 
-    def rows(self, part: int) -> dict[str, list[dict]]:
-        """The part as rows of scenes, objects, relations and modifiers."""
-        found = {name: table.to_pylist() for name, table in self.tables(part).items()}
-        splits = {row["scene_id"]: row["split"] for row in found["scenes"]}
-        named: dict[tuple[str, str], list[dict]] = {}
-        for row in found.pop("attributes"):
-            named.setdefault((row["scene_id"], row["object_id"]), []).append(row)
-        for row in found["objects"]:
-            of_object = named.get((row["scene_id"], row["object_id"]), [])
-            row["split"] = splits[row["scene_id"]]
-            row["attributes"] = [attribute["name"] for attribute in of_object]
-            row["groups"] = [attribute["group"] or NO_GROUP for attribute in of_object]
-        subjects = {(row["scene_id"], row["relation_id"]): row["subject_id"] for row in found["relations"]}
-        for row in found["modifiers"]:
-            row["subject_id"] = subjects[row["scene_id"], row["relation_id"]]
-        return found
-
-
-def as_tables(rows: dict[str, Iterable[dict]]) -> dict[str, pa.Table]:
-    """Rows as :meth:`Parts.rows` gives them, as the five scene tables, sorted by their keys."""
-    objects = list(rows["objects"])
-    attributes = [
-        {key: row[key] for key in ("scene_id", "object_id")} | {"name": name, "group": _group(group)}
-        for row in objects
-        for name, group in zip(row["attributes"], row["groups"], strict=True)
-    ]
-    found = {**rows, "objects": objects, "attributes": attributes}
-    return {
-        schema.name: schema.from_rows(found[schema.name]).sort_by([(key, "ascending") for key in schema.key])
-        for schema in (SCENES, OBJECTS, ATTRIBUTES, RELATIONS, MODIFIERS)
-    }
-
-
-def _group(name: str) -> str | None:
-    return None if name == NO_GROUP else name
+    def rows(self, part: int) -> list[list]:
+        """The part's scenes, each as the lists that :data:`COMPONENTS` names: the scene's id, source, split, image,
+        width and height; its objects (id, name, x, y, w, h, attributes, their groups); its relations (id, name, places
+        of subject and object among the objects); its modifiers (as a relation: its id, own name, subject, object)."""
+        found = {name: table.to_pydict() for name, table in self.tables(part).items()}
+        of_scene = {row[0]: [list(row), [], [], []] for row in zip(*found["scenes"].values(), strict=True)}
+        place: dict[tuple[str, str], int] = {}
+        for scene_id, *thing in zip(*found["objects"].values(), strict=True):
+            objects = of_scene[scene_id][1]
+            place[scene_id, thing[0]] = len(objects)
+            objects.append([*thing, [], []])
+        for scene_id, object_id, name, group in zip(*found["attributes"].values(), strict=True):
+            thing = of_scene[scene_id][1][place[scene_id, object_id]]
+            thing[-2].append(name)
+            thing[-1].append(group or NO_GROUP)
+        subjects: dict[tuple[str, str], int] = {}
+        for scene_id, relation_id, subject, target, name in zip(*found["relations"].values(), strict=True):
+            subjects[scene_id, relation_id] = place[scene_id, subject]
+            of_scene[scene_id][2].append([relation_id, name, place[scene_id, subject], place[scene_id, target]])
+        for scene_id, relation_id, name, tool in zip(*found["modifiers"].values(), strict=True):
+            subject = subjects[scene_id, relation_id]
+            of_scene[scene_id][3].append([relation_id, name, subject, place[scene_id, tool]])
+        return list(of_scene.values())
 
 
 def _bounds(table: pa.Table, firsts: list[str]) -> list[int]:
