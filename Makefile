@@ -14,9 +14,9 @@ unexport PYTHONDONTWRITEBYTECODE
 TORCH ?= auto
 export TORCH
 
-.PHONY: demo plan costs test lint fresh-setup fresh-test faults report locks envs containers containers-test clean help
+.PHONY: demo plan costs test test-neo4j lint fresh-setup fresh-test faults report locks envs containers containers-test clean help
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed  ## set up, run CONFIG (config/config.yaml), and say where the report is
 	@echo "Running $(CONFIG): the demo takes about 10 minutes on two cores; what is made already stays."
@@ -38,6 +38,9 @@ costs: $(VENV)/.installed  ## put what a finished run of CONFIG cost into config
 test: lint  ## lint, then all tests
 	@echo "Testing: about 20 minutes on two cores."
 	$(BIN)/pytest -n 2 --dist loadgroup
+
+test-neo4j: $(VENV)/.installed-dev  ## the long tests on Neo4j: restarts, kills, the chain with a server of its own
+	$(BIN)/pytest -n 0 -m long_neo4j tests/integration
 
 lint: $(VENV)/.installed-dev  ## ruff, snakefmt and snakemake --lint
 	$(BIN)/ruff check .

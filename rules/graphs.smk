@@ -54,8 +54,8 @@ rule candidates:
         code=code_of("candidates", backend=CONFIG.candidates.backend),
         shards=CONFIG.shards,
     shell:
-        f"python -m compvqa candidates --scenes {T}/scenes --graphs {T}/graphs --overlap {{input.overlap}}"
-        f" --shards {{params.shards}} --seeds {T}/{{wildcards.arm}}graphs/seeds"
+        f"COMPVQA_MEM_MB={{resources.mem_mb}} python -m compvqa candidates --scenes {T}/scenes --graphs {T}/graphs"
+        f" --overlap {{input.overlap}} --shards {{params.shards}} --seeds {T}/{{wildcards.arm}}graphs/seeds"
         f" --candidates {T}/{{wildcards.arm}}graphs/candidates{STAGE}"
 
 

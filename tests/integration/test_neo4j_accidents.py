@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -68,9 +69,15 @@ def test_a_wrong_password_is_told(server):
     ("command", "told"),
     [
         ("no-such-program $FOLDER", "candidates.neo4j.command can't be run .*no-such-program"),
-        (f"{sys.executable} -c \"print('no licence'); raise SystemExit(3)\"", "status 3; its last line: no licence"),
-        (f"{sys.executable} -c \"import os; print(os.environ['NEO4J_AUTH'])\"", "last line: neo4j/…"),
-        (f'{sys.executable} -c "import time; time.sleep(60)"', "within 1 s .*it said nothing"),
+        (
+            f"{sys.executable} -c \"print('no licence'); raise SystemExit(3)\"",
+            "status 3; it said: no licence",
+        ),
+        (f"{sys.executable} -c \"import os; print(os.environ['NEO4J_AUTH'])\"", "it said: neo4j/…"),
+        (
+            f'{sys.executable} -c "import time; time.sleep(60)"',
+            r"in 1 s \(.* does not answer; it said: nothing; .*start_within",
+        ),
     ],
 )
 def test_a_command_that_starts_no_server(command, told, tmp_path, monkeypatch):
@@ -79,7 +86,7 @@ def test_a_command_that_starts_no_server(command, told, tmp_path, monkeypatch):
     settings = Neo4jSettings(command=command, start_within=1)
     with pytest.raises(InputError, match=told), service.serving(settings, tmp_path / "out.parquet"):
         pass
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] in ([], ["out.parquet.neo4j.log"])
 
 
 class Lasting:
@@ -95,7 +102,7 @@ class Lasting:
 
     def start(self) -> None:
         self.process = service._start(self.command, self.folder, self.mine)
-        service._await(self.process, 120, self.folder)
+        service._await(self.process, 120, self.folder, self.folder / "kept.log")
 
     def kill(self) -> None:
         self.process.kill()
@@ -116,6 +123,7 @@ def lasting(server_command, tmp_path, monkeypatch):
     made.kill()
 
 
+@pytest.mark.long_neo4j
 def test_a_server_dies_in_the_middle_and_a_second_run_goes_on(lasting, tmp_path, monkeypatch):
     folder = scenes_in(tmp_path / "scenes", 30)
     load = Loaded._load
@@ -136,6 +144,7 @@ def test_a_server_dies_in_the_middle_and_a_second_run_goes_on(lasting, tmp_path,
         assert (loaded.new, loaded.verify()) == (6, 10)
 
 
+@pytest.mark.long_neo4j
 def test_a_server_that_is_away_for_a_moment_is_waited_for(lasting, tmp_path, monkeypatch):
     folder = scenes_in(tmp_path / "scenes", 9)
     load = Loaded._load
@@ -152,6 +161,51 @@ def test_a_server_that_is_away_for_a_moment_is_waited_for(lasting, tmp_path, mon
         assert (loaded.new, loaded.verify()) == (3, 3)
 
 
+def test_the_whole_log_of_a_server_that_did_not_start_is_kept(tmp_path, monkeypatch):
+    """The command prints what it sees: user's settings, and nothing of other servers."""
+    monkeypatch.delenv("NEO4J_URI", raising=False)
+    for name in ("NEO4J_USERNAME", "NEO4J_DATABASE", "NEO4J_HOME", "NEO4J_db_logs_query_enabled"):
+        monkeypatch.setenv(name, "as-it-was")
+    monkeypatch.setenv("COMPVQA_MEM_MB", "3000")
+    kept = tmp_path / "out.parquet.neo4j.log"
+    told = f"status 0; .*its whole log is {kept}"
+    with pytest.raises(InputError, match=told), service.serving(Neo4jSettings(command="env"), tmp_path / "out.parquet"):
+        pass
+    seen = dict(line.split("=", 1) for line in kept.read_text().splitlines() if line.startswith("NEO4J_"))
+    assert {name for name, value in seen.items() if value == "as-it-was"} == {
+        "NEO4J_HOME",
+        "NEO4J_db_logs_query_enabled",
+    }
+    assert seen["NEO4J_AUTH"] == "neo4j/…" and not seen.keys() & {"NEO4J_URI", "NEO4J_PASSWORD", "NEO4J_DATABASE"}
+    assert seen["NEO4J_server_memory_heap_max__size"] == "1000m"
+    assert seen["NEO4J_server_memory_pagecache_size"] == "500m"
+
+
+@pytest.mark.long_neo4j
+def test_a_busy_port_is_told_in_one_sentence(server_command, tmp_path, monkeypatch):
+    monkeypatch.delenv("NEO4J_URI", raising=False)
+    if "serve_neo4j.py" not in server_command:
+        pytest.skip("needs Neo4j itself")
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        monkeypatch.setattr(service, "_free_port", lambda: busy.getsockname()[1])
+        settings = Neo4jSettings(command=server_command, start_within=90)
+        told = r"did not start in \d+ s \(it ended with status 1; it said: .*Address already in use; its whole log is"
+        with pytest.raises(InputError, match=told) as caught, service.serving(settings, tmp_path / "out.parquet"):
+            pass
+    assert "\n" not in str(caught.value) and "--verbose" not in str(caught.value)
+    assert "Caused by" in (tmp_path / "out.parquet.neo4j.log").read_text()
+
+
+def test_what_a_command_leaves_behind_ends_with_it(tmp_path, monkeypatch):
+    monkeypatch.delenv("NEO4J_URI", raising=False)
+    command = "bash -c 'tail -f $FOLDER/server.log & exit 1'"
+    told = r"did not start in \d s"
+    settings = Neo4jSettings(command=command)
+    with pytest.raises(InputError, match=told), service.serving(settings, tmp_path / "out.parquet"):
+        pass
+    wait_until(lambda: not any(str(tmp_path) in line for line in command_lines().values()))
+
+
 RUN = """
 import os, sys, time
 from pathlib import Path
@@ -163,31 +217,70 @@ with serving(Neo4jSettings(command=sys.argv[1]), Path(sys.argv[2])):
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_a_server_ends_with_the_job_however_that_ends(server_command, tmp_path, root, monkeypatch, how):
+@pytest.fixture
+def job(server_command, tmp_path, root, monkeypatch):
+    """A job that starts a server, tells its address and password, and waits."""
     monkeypatch.delenv("NEO4J_URI", raising=False)
     environment = os.environ | {"PYTHONPATH": str(root / "workflow")}
     command = [sys.executable, "-c", RUN, server_command, str(tmp_path / "out")]
-    job = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    uri, password = job.stdout.readline().split()
-    assert not [line for line in command_lines() if password in line], "the password is in a command line"
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_server_ends_with_the_job_however_that_ends(job, tmp_path, how):
+    with ThreadPoolExecutor(1) as pool:
+        told = pool.submit(job.stdout.readline)
+        seen = set()
+        while not told.done():  # the password is in no command line, at no time of the start
+            seen |= set(command_lines().values())
+        uri, password = told.result().split()
+    assert len([line for line in seen if str(tmp_path) in line]) > 1
+    assert not [line for line in seen | set(command_lines().values()) if password in line]
     with connect(0, {"NEO4J_URI": uri, "NEO4J_PASSWORD": password}) as server:
         assert server.read("RETURN 1 AS one") == [{"one": 1}]
     job.send_signal(how)
     job.wait()
-    until = time.monotonic() + 60
-    while any(str(tmp_path) in line for line in command_lines()):
-        assert time.monotonic() < until, "the server still runs"
-        time.sleep(0.2)
+    wait_until(lambda: not any(str(tmp_path) in line for line in command_lines().values()))
     assert how == signal.SIGKILL or not list(tmp_path.iterdir())
 
 
-def command_lines() -> list[str]:
-    """The command lines of all processes."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+@pytest.mark.long_neo4j
+@pytest.mark.parametrize("killed", ["the job", "the launcher", "the last"])
+@pytest.mark.parametrize("step", ["serve_neo4j.py", "Neo4jAdminCommand", "AdminTool", "--dry-run", "--console-mode"])
+def test_no_process_is_left_whatever_is_killed_while_the_server_starts(job, server_command, step, killed):
+    if "serve_neo4j.py" not in server_command:
+        pytest.skip("needs Neo4j itself")
+    wait_until(lambda: children(job.pid))
+    (launcher,) = children(job.pid)
+    wait_until(lambda: [line for line in command_lines(launcher).values() if step in line])
+    last = next(pid for pid, line in command_lines(launcher).items() if step in line)
+    os.kill({"the job": job.pid, "the launcher": launcher, "the last": last}[killed], signal.SIGKILL)
+    assert job.wait(90) != 0
+    wait_until(lambda: not command_lines(launcher))
+
+
+def wait_until(condition) -> None:
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until, "waited for 60 s"
+        time.sleep(0.02)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def command_lines(session: int | None = None) -> dict[int, str]:
+    """The command lines of all running processes, or of those of one session."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*"):
         try:
-            found.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+            line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if line and session in (None, os.getsid(int(path.name))):
+                found[int(path.name)] = line
         except OSError:
             continue
     return found

@@ -61,6 +61,7 @@ def test_single_questions_of_the_real_subset(real, server, tmp_path):
                     assert neo4j.replaced(g, slot.key, "train") == duckdb.replaced(g, slot.key, "train")
 
 
+@pytest.mark.long_neo4j
 def test_the_chain_with_a_server_of_its_own(root, tmp_path, server_command, monkeypatch):
     for name in ("NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"):
         monkeypatch.delenv(name, raising=False)

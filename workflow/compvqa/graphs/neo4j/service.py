@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import secrets
 import shlex
 import signal
@@ -13,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from compvqa.errors import InputError
@@ -21,8 +22,12 @@ from compvqa.graphs.backend import Neo4jSettings
 from compvqa.graphs.neo4j.bolt import PASSWORD, URI, USER, connect
 from compvqa.scratch import scratch_folder
 
-_STOPPING = 60  # seconds that a server has to close its files
+_STOPPING = 3  # seconds that a server has to end by itself: its files go anyway
 _PARENT_DIES = 1  # PR_SET_PDEATHSIG of Linux's prctl
+_CONNECTION = (URI, USER, "NEO4J_USERNAME", PASSWORD, "NEO4J_DATABASE")  # where another server is, not how ours runs
+_MEMORY, _DEFAULT_MEMORY = "COMPVQA_MEM_MB", 6000  # what the job has, in MB; as rules/graphs.smk asks for it
+_TELLS = re.compile(r"error|exception|fail|caused by|invalid|denied|no space|unable|cannot|can't", re.IGNORECASE)
+_TELLS_NOTHING = re.compile(r"\s+(at |\.\.\. )|Run with '--verbose'|.*See log for more info")
 
 
 @contextmanager
@@ -31,11 +36,15 @@ def serving(settings: Neo4jSettings, beside: Path) -> Iterator[None]:
 
     That server's files lie in a folder beside ``beside``, which goes with it. It gets its address and password
     as Neo4j's image takes them (``NEO4J_AUTH``, ``NEO4J_server_bolt_listen__address``), never as arguments, and it
-    ends when this process does, however that ends.
+    ends when this process does, however that ends. Heap and page cache are a half of the job's memory, in MB in
+    ``COMPVQA_MEM_MB``, unless ``NEO4J_server_memory_…`` say otherwise. If it does not start, its log is kept as
+    ``<beside>.neo4j.log``.
     """
     if os.environ.get(URI) or not settings.command:
         yield
         return
+    kept = beside.with_name(f"{beside.name}.neo4j.log")
+    kept.unlink(missing_ok=True)
     with scratch_folder(beside.parent, "neo4j") as folder:
         mine = {URI: f"bolt://127.0.0.1:{_free_port()}", USER: "neo4j", PASSWORD: secrets.token_hex(24)}
         before = {name: os.environ.get(name) for name in mine}
@@ -43,11 +52,11 @@ def serving(settings: Neo4jSettings, beside: Path) -> Iterator[None]:
         try:
             os.environ.update(mine)
             with _ending_well():
-                _await(process, settings.start_within, Path(folder))
+                _await(process, settings.start_within, folder, kept)
                 yield
         finally:
             for name, value in before.items():
-                os.environ.pop(name) if value is None else os.environ.update({name: value})
+                os.environ.pop(name, None) if value is None else os.environ.update({name: value})
             _stop(process)
 
 
@@ -64,9 +73,15 @@ def _ending_well() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _start(command: str, folder: Path, mine: dict[str, str]) -> subprocess.Popen:
+def _environment(mine: dict[str, str]) -> dict[str, str]:
+    """What the server's command sees: all that is set, but for other servers; ours wins where it must."""
     address = mine[URI].removeprefix("bolt://")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")} | {
+    memory = int(os.environ.get(_MEMORY, _DEFAULT_MEMORY))  # the other half is for the JVM itself, Python and DuckDB
+    defaults = {
+        "NEO4J_server_memory_heap_max__size": f"{memory // 3}m",
+        "NEO4J_server_memory_pagecache_size": f"{memory // 6}m",
+    }
+    return {name: value for name, value in (defaults | os.environ).items() if name not in _CONNECTION} | {
         "NEO4J_AUTH": f"{mine[USER]}/{mine[PASSWORD]}",
         "NEO4J_server_bolt_listen__address": address,
         "NEO4J_server_bolt_advertised__address": address,
@@ -74,15 +89,19 @@ def _start(command: str, folder: Path, mine: dict[str, str]) -> subprocess.Popen
         "NEO4J_server_https_enabled": "false",
         "NEO4J_dbms_usage__report_enabled": "false",
     }
+
+
+def _start(command: str, folder: Path, mine: dict[str, str]) -> subprocess.Popen:
     libc = ctypes.CDLL(None)
-    with (folder / "server.log").open("wb") as log:
+    with _log(folder).open("wb") as log:
         try:
             return subprocess.Popen(
                 [word.replace("$FOLDER", str(folder)) for word in shlex.split(command)],
-                env=environment,
+                env=_environment(mine),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                start_new_session=True,  # with all that it starts, it is a process group that can be ended as one
                 preexec_fn=lambda: libc.prctl(_PARENT_DIES, signal.SIGTERM),
             )
         except OSError as error:
@@ -91,36 +110,53 @@ def _start(command: str, folder: Path, mine: dict[str, str]) -> subprocess.Popen
             ) from None
 
 
-def _await(process: subprocess.Popen, seconds: float, folder: Path) -> None:
-    """Wait until the server takes the password."""
-    until = time.monotonic() + seconds
+def _await(process: subprocess.Popen, seconds: float, folder: Path, kept: Path) -> None:
+    """Wait until the server takes the password; if it never does, its log is kept as ``kept``."""
+    begin = time.monotonic()
     while True:
         try:
             with connect(0):
                 return
         except InputError as error:
-            reason = str(error)
+            reason = re.split(r" \(|: ", str(error))[0]
+            advice = "raise candidates.neo4j.start_within or correct the command"
+        waited = time.monotonic() - begin
         if process.poll() is not None:
-            reason = f"it ended with status {process.returncode}"
-        elif time.monotonic() < until:
+            reason, advice = f"it ended with status {process.returncode}", "correct the command"
+        elif waited < seconds:
             time.sleep(0.5)
             continue
-        lines = (folder / "server.log").read_text(encoding="utf-8", errors="replace").split("\n")
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
-        last = last.replace(os.environ[PASSWORD], "…")
+        text = _log(folder).read_text(encoding="utf-8", errors="replace").replace(os.environ[PASSWORD], "…")
+        kept.write_text(text, encoding="utf-8")
         raise InputError(
-            f"the server of candidates.neo4j.command did not start within {seconds:g} s ({reason}; its last line: "
-            f"{last}): correct the command or raise candidates.neo4j.start_within."
+            f"the server of candidates.neo4j.command did not start in {waited:.0f} s ({reason}; it said: "
+            f"{_said(text)}; its whole log is {kept}): {advice}."
         )
 
 
+def _log(folder: Path) -> Path:
+    return folder / "server.log"
+
+
+def _said(log: str) -> str:
+    """The lines of a log that tell what went wrong: the first and the last two; without any, the last two."""
+    lines = [line.strip() for line in log.splitlines() if line.strip() and not _TELLS_NOTHING.match(line)]
+    telling = list(dict.fromkeys(line for line in lines if _TELLS.search(line))) or lines[-2:]
+    return " | ".join(telling[:1] + telling[1:][-2:]) or "nothing"
+
+
 def _stop(process: subprocess.Popen) -> None:
-    process.terminate()
-    try:
+    _end(process, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
         process.wait(_STOPPING)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    _end(process, signal.SIGKILL)  # it, or what it has left behind
+    process.wait()
+
+
+def _end(process: subprocess.Popen, how: signal.Signals) -> None:
+    """Send a signal to the process and to all that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, how)
 
 
 def _free_port() -> int:
