@@ -9,29 +9,54 @@ import typer
 
 from compvqa.cli.data import Scenes
 from compvqa.cli.options import Code, Config, Frame, scene_tables
+from compvqa.errors import InputError
 
 
 def load_neo4j(
     scenes: Scenes,
-    drop: Annotated[bool, typer.Option("--drop", help="Remove these scenes' graph from the server instead.")] = False,
+    dataset: Annotated[
+        Path | None, typer.Option(help="The dataset's folder or table: its questions are loaded too.")
+    ] = None,
+    splits: Annotated[Path | None, typer.Option(help="Folder of the dataset's splits, or one split's table.")] = None,
+    predictions: Annotated[
+        list[Path], typer.Option(help="Models' answers: a folder of runs, a table, .csv or .jsonl; repeat.")
+    ] = (),
+    drop: Annotated[
+        bool, typer.Option("--drop", help="Remove the dataset or, where none is given, the scenes' graph instead.")
+    ] = False,
     config: Config = None,
 ) -> None:
     """Load scene graphs into the Neo4j server of NEO4J_URI, to be asked by Cypher; goes on where it was stopped.
 
-    --config takes what candidates takes. A graph is told by the property `graph` of its nodes.
+    With --dataset the whole test-bed: questions, the splits that they are in, and what models answered. --config takes
+    what candidates takes. A graph is told by the property `graph` of its nodes, a dataset by `dataset`.
     """
+    from compvqa.explore import testbed
     from compvqa.graphs.backend import CandidateSettings
     from compvqa.graphs.neo4j import loading
     from compvqa.graphs.neo4j.bolt import connect
+    from compvqa.graphs.neo4j.parts import graph_id
     from compvqa.run import parse_settings
 
     settings = parse_settings(CandidateSettings, config, "candidates").neo4j
+    questions = dataset / "questions.parquet" if dataset is not None and dataset.is_dir() else dataset
+    if questions is None and (splits or predictions):
+        raise InputError("splits and predictions are of a dataset: give --dataset too.")
+    graph = graph_id(scenes)
+    if drop:
+        with connect(settings.patience) as server:
+            removed = testbed.drop(server, graph, questions and testbed.dataset_id(graph, questions))
+            parts = 0 if questions else loading.drop(server, scenes)
+        typer.echo(f"load-neo4j: {removed:,} datasets and {parts:,} parts of scenes removed")
+        return
+    bed = testbed.WholeTestbed(graph, scenes, questions, splits, predictions) if questions else None
     with connect(settings.patience) as server:
-        if drop:
-            typer.echo(f"load-neo4j: {loading.drop(server, scenes):,} parts removed")
-            return
         loaded = loading.Loaded(server, scenes, settings.batch)
-        typer.echo(f"load-neo4j: graph {loaded.graph}, {loaded.new:,} parts loaded, {loaded.verify():,} read back")
+        typer.echo(f"load-neo4j: graph {graph}, {loaded.new:,} parts loaded, {loaded.verify():,} read back")
+        if bed is not None:
+            counts = bed.load(server, settings.batch)
+            told = ", ".join(f"{key} {value:,}" for key, value in counts.items())
+            typer.echo(f"load-neo4j: dataset {bed.dataset}, {told}")
 
 
 def export_neo4j(

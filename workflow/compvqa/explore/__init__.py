@@ -1,0 +1,1 @@
+"""The whole test-bed in one graph, to be explored by Cypher."""
