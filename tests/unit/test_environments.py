@@ -87,7 +87,8 @@ def test_resolved_anew_from_the_index_alone_a_lock_has_no_package_more_or_less(r
         if "client error (Connect)" in error.stderr or "dns error" in error.stderr:
             pytest.skip("needs the package index, which is out of reach")
         raise AssertionError(error.stderr) from None
-    assert (tmp_path / name).read_text() == (root / name).read_text()
+    # packages, versions, markers and what requires them; a release may get more files, and so more hashes
+    assert generate.read_lock(tmp_path / name) == generate.read_lock(root / name)
 
 
 # connection-pool and jsonpath-rw are published as sources alone, immutables has no wheel for 3.14 yet
