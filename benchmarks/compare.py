@@ -80,7 +80,7 @@ def main() -> None:
         "--released", type=Path, help="a checkout of the released generator; without it, it is left out"
     )
     bolt_server = shlex.join([sys.executable, str(ROOT / "tests/fixtures/bolt_server.py")])
-    parser.add_argument("--server", default=f"{bolt_server} $FOLDER", help="as candidates.neo4j.command")
+    parser.add_argument("--server", default=f"{bolt_server} $FOLDER", help="as neo4j.command")
     options = parser.parse_args()
     if os.environ.get(URI):
         sys.exit(f"{URI} is set: unset it, the CPU seconds of a server that runs already can't be counted.")

@@ -33,6 +33,8 @@ rule candidates:
         subgraphs=gather.shards(f"{T}/graphs/subgraphs/{{scatteritem}}.parquet"),
         occurrences=gather.shards(f"{T}/graphs/occurrences/{{scatteritem}}.parquet"),
         overlap=f"{T}/{{arm}}overlap/overlap.parquet",
+        # a server that the job starts itself is gone after it, with its store: there the job loads the graph
+        loaded=([f"{T}/graphs/neo4j.json"] if CONFIG.candidates.backend == "neo4j" and not CONFIG.neo4j.command else []),
     output:
         seeds=scatter.shards(f"{T}/{{arm}}graphs/seeds/{{scatteritem}}.parquet", allow_missing=True),
         candidates=scatter.shards(f"{T}/{{arm}}graphs/candidates/{{scatteritem}}.parquet", allow_missing=True),
@@ -49,7 +51,7 @@ rule candidates:
         mem_mb=memory(6000),
         runtime=minutes(240),
     params:
-        config=CONFIG.section("candidates"),
+        config=CONFIG.search(),
         seed=CONFIG.seed,
         code=code_of("candidates", backend=CONFIG.candidates.backend),
         shards=CONFIG.shards,

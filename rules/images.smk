@@ -60,7 +60,7 @@ rule aside_candidates:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=as_json({**CONFIG.candidates.model_dump(mode="json"), "backend": "duckdb"}),
+        config=CONFIG.section("candidates", backend="duckdb"),
         seed=CONFIG.seed,
         code=code_of("candidates", backend="duckdb"),
     shell:

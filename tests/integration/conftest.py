@@ -29,7 +29,7 @@ def neo4j_at(root: Path) -> list[str] | None:
 
 @pytest.fixture(scope="session")
 def server_command(root) -> str:
-    """The command line that starts a Bolt server, as ``candidates.neo4j.command`` takes it."""
+    """The command line that starts a Bolt server, as ``neo4j.command`` takes it."""
     pytest.importorskip("neo4j", reason="needs the driver: pip install neo4j")
     if (found := neo4j_at(root)) is not None:
         words = ["env", *found, HEAP, sys.executable, str(root / "containers/serve_neo4j.py")]

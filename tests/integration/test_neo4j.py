@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.graphs import shapes
-from compvqa.graphs.backend import CandidateSettings, find_candidates
+from compvqa.graphs.backend import SearchSettings, find_candidates
 from compvqa.graphs.neo4j.bolt import connect
 from compvqa.graphs.neo4j.export import FILES, LIST, export
 from compvqa.graphs.neo4j.loading import Loaded, drop, read_back
@@ -172,7 +172,7 @@ def test_a_search_in_a_graph_that_was_changed_on_the_server_is_refused(tmp_path)
         # the object, and the man erasing a cup with it
         told = f"graph {graph} .* 2 occurrences .* on the server alone and 2 in the tables alone; .*--drop"
         with pytest.raises(InputError, match=told):
-            find_candidates(world.graph, tmp_path / "overlap.parquet", out, CandidateSettings(backend="neo4j"), 1)
+            find_candidates(world.graph, tmp_path / "overlap.parquet", out, SearchSettings(backend="neo4j"), 1)
         drop(server, world.folder)
 
 
@@ -182,7 +182,7 @@ def test_a_scene_that_the_enumeration_left_out_is_not_asked_for(tmp_path):
     world = searchable(tmp_path, graphs, split_of, enumerating)
     with connect(5) as server:
         loaded = Loaded(server, world.folder, batch=10)
-        assert write_occurrences(world.graph, loaded, tmp_path / "found.parquet", CandidateSettings()) == 2
+        assert write_occurrences(world.graph, loaded, tmp_path / "found.parquet", SearchSettings()) == 2
     assert set(tables.read(tmp_path / "found.parquet", OCCURRENCES)["scene_id"].to_pylist()) == {"s:1"}
 
 
@@ -243,6 +243,6 @@ def test_both_backends_find_the_same_candidates(tmp_path_factory, graphs, pairs,
     for options in ({"backend": "duckdb"}, {"backend": "neo4j", "neo4j": {"batch": 2}}):
         out = [(world.folder / f"seeds{i}.parquet", world.folder / f"candidates{i}.parquet") for i in range(2)]
         judged = world.folder / "overlap.parquet"
-        find_candidates(world.graph, judged, out, CandidateSettings(**options, **caps), 3)
+        find_candidates(world.graph, judged, out, SearchSettings(**options, **caps), 3)
         made.append([(tables.read(seeds, SEEDS), tables.read(candidates, CANDIDATES)) for seeds, candidates in out])
     assert made[0] == made[1]

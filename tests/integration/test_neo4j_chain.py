@@ -1,6 +1,10 @@
 """The chain on the neo4j backend gives the tables that it gives on DuckDB."""
 
+import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -9,8 +13,9 @@ from compvqa import tables
 from compvqa.filters.lexicon import Lexicon
 from compvqa.filters.words import OverlapSettings, overlap
 from compvqa.graphs import shapes
-from compvqa.graphs.backend import CandidateSettings, find_candidates
+from compvqa.graphs.backend import SearchSettings, find_candidates
 from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
+from compvqa.graphs.neo4j.bolt import connect
 from compvqa.graphs.subgraph import parse
 from compvqa.graphs.tables import CANDIDATES, SEEDS
 from compvqa.seeds import by_rank
@@ -38,7 +43,7 @@ def candidates_of(world: Searchable, out, shards: int = 8, **settings):
     """The seeds and candidates of the first of some shards."""
     files = [(out / f"seeds{i}.parquet", out / f"candidates{i}.parquet") for i in range(shards)]
     find_candidates(
-        world.graph, world.folder.parent / "overlap.parquet", files, CandidateSettings(**SETTINGS, **settings), 1
+        world.graph, world.folder.parent / "overlap.parquet", files, SearchSettings(**SETTINGS, **settings), 1
     )
     return tables.read(files[0][0], SEEDS), tables.read(files[0][1], CANDIDATES)
 
@@ -61,19 +66,82 @@ def test_single_questions_of_the_real_subset(real, server, tmp_path):
                     assert neo4j.replaced(g, slot.key, "train") == duckdb.replaced(g, slot.key, "train")
 
 
+def small(root, folder):
+    """A project of fewer scenes that trains nothing, and its config."""
+    project = copy_project(root, folder)
+    config = yaml.safe_load((project.folder / project.config).read_text())
+    config["sprites"] = {"train_scenes": 100, "val_scenes": 50}
+    config["presence"] = {"method": "none"}  # it sees no graph
+    config["models"]["trained"] = []
+    return project, config
+
+
+def given(project, config) -> None:
+    (project.folder / project.config).write_text(yaml.safe_dump(config))
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, set()),
+        ({"neo4j": {"load": True}}, {"load_neo4j", "load_testbed"}),
+        ({"candidates": {"backend": "neo4j"}}, {"load_neo4j"}),
+        ({"candidates": {"backend": "neo4j"}, "neo4j": {"command": "serve-neo4j $FOLDER"}}, set()),
+    ],
+)
+def test_when_loading_is_a_job_of_its_own(root, tmp_path, settings, expected):
+    project, config = small(root, tmp_path / "project")
+    given(project, config | settings)
+    assert {rule for rule in project.plan() if rule.startswith("load_")} == expected
+
+
+@pytest.mark.long_neo4j
+def test_the_workflow_loads_the_test_bed_and_loads_changed_tables_again(root, tmp_path, server):
+    project, config = small(root, tmp_path / "project")
+    config["neo4j"] = {"load": True, "batch": 50}
+    given(project, config)
+    files = [f"results/tiny/{file}" for file in ("graphs/neo4j.json", "evaluation/neo4j.json")]
+    project.run(files[1])
+    scenes, testbed = (json.loads((project.folder / file).read_text()) for file in files)
+    ids = {"graph": scenes["graph"], "dataset": testbed["dataset"]}
+    with connect(5) as client:
+        counted = client.read("MATCH (s:Scene {graph: $graph}) RETURN count(s) AS n", **ids)
+        counted += client.read("MATCH (q:Question {dataset: $dataset}) RETURN count(q) AS n", **ids)
+        counted += client.read("MATCH (:Model {dataset: $dataset})-[a:ANSWERED]->() RETURN count(a) AS n", **ids)
+        assert scenes["server"] == client.described()
+    assert [row["n"] for row in counted[:2]] == [scenes["scenes"], testbed["questions"]]
+    assert scenes["scenes"] >= 150 and testbed["models"] == 2 and counted[2]["n"] > 0
+    assert (scenes["parts loaded"], testbed["parts loaded"]) == (-(-scenes["scenes"] // 50), 0)
+    told = subprocess.run(
+        [sys.executable, "-m", "compvqa", "audit", *files[:1]],
+        cwd=project.folder,
+        env=os.environ | {"PYTHONPATH": "workflow"},
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+    assert f"graph {scenes['graph']}, server {scenes['server']}" in told
+
+    config["scores"]["resamples"] = 51
+    given(project, config)
+    assert not {"load_neo4j", "load_testbed"} & project.plan(*files)
+    config["balance"]["train_per_template"] = 39
+    given(project, config)
+    assert {"load_neo4j", "load_testbed"} & project.plan(*files) == {"load_testbed"}
+    config["sources"][0]["enabled"] = False
+    given(project, config)
+    assert "load_neo4j" in project.plan(*files)
+
+
 @pytest.mark.long_neo4j
 def test_the_chain_with_a_server_of_its_own(root, tmp_path, server_command, monkeypatch):
     for name in ("NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"):
         monkeypatch.delenv(name, raising=False)
-    project = copy_project(root, tmp_path / "project")
-    path = project.folder / project.config
-    config = yaml.safe_load(path.read_text())
-    config["sprites"] = {"train_scenes": 100, "val_scenes": 50}
-    config["presence"] = {"method": "none"}  # it sees no graph
+    project, config = small(root, tmp_path / "project")
     made = {}
     for backend in ("duckdb", "neo4j"):
-        config["candidates"] |= {"backend": backend, "neo4j": {"command": server_command, "batch": 50}}
-        path.write_text(yaml.safe_dump(config))
+        config["candidates"]["backend"] = backend
+        config["neo4j"] = {"command": server_command, "batch": 50}
+        given(project, config)
         project.run("results/tiny/dataset/questions.parquet")
         results = project.folder / "results/tiny"
         names = ["dataset/questions.parquet"] + [

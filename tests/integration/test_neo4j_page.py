@@ -113,7 +113,7 @@ def loaded(server, root, tmp_path_factory):
     """A small test-bed on the server and in DuckDB, and parameters for the page's queries."""
     made = small_testbed(tmp_path_factory.mktemp("testbed"), root / "config/templates/covr")
     graph = graph_id(made.scenes)
-    bed = WholeTestbed(graph, made.scenes, made.dataset, made.splits, [made.predictions])
+    bed = WholeTestbed(graph, made.scenes, made.dataset, [made.splits], [made.predictions])
     with connect(10) as client:
         Loaded(client, made.scenes, 1000)
         bed.load(client, 200)

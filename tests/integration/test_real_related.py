@@ -10,7 +10,7 @@ import pytest
 from compvqa import tables
 from compvqa.filters.lexicon import Lexicon
 from compvqa.filters.words import OVERLAP, OverlapSettings, overlap
-from compvqa.graphs.backend import CandidateSettings, GraphFiles, find_candidates
+from compvqa.graphs.backend import GraphFiles, SearchSettings, find_candidates
 from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
 from compvqa.graphs.subgraph import parse
 from compvqa.graphs.tables import CANDIDATES, SEEDS
@@ -83,7 +83,7 @@ def search(scenes: Path, overlap: Path, seeds: Path, candidates: Path) -> None:
     files = seeds.with_name("subgraphs.parquet"), seeds.with_name("occurrences.parquet")
     enumerate_scenes(scenes, 0, 1, *files, SubgraphSettings(texts=False))
     graph = GraphFiles(scenes, *([path] for path in files))
-    find_candidates(graph, overlap, [(seeds, candidates)], CandidateSettings(**EVERYTHING), seed=0)
+    find_candidates(graph, overlap, [(seeds, candidates)], SearchSettings(**EVERYTHING), seed=0)
 
 
 def sample(seeds: list[dict]) -> list[dict]:

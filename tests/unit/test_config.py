@@ -38,6 +38,7 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
         ({"lexicon": None}, "give sources and a lexicon, or the files of released questions"),
         ({"sources": []}, "give sources and a lexicon, or the files of released questions"),
         ({"released": FILES}, "released questions have no scene graphs: give no sources"),
+        (RELEASED | {"neo4j": {"load": True}}, "neo4j.load needs scene graphs"),
         (RELEASED | {"lexicon": MINE["lexicon"]}, "released questions have no scene graphs"),
         (RELEASED | {"paraphrases": "p.csv"}, "have their paraphrases with them"),
         (RELEASED | {"models": {"trained": ["visualbert"]}}, "needs features.released"),

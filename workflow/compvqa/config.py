@@ -30,7 +30,7 @@ from compvqa.filters.labels import LabelSettings
 from compvqa.filters.thresholds import ThresholdSettings
 from compvqa.filters.word_settings import WordFilterSettings
 from compvqa.filters.words import OverlapSettings
-from compvqa.graphs.backend import CandidateSettings
+from compvqa.graphs.backend import CandidateSettings, Neo4jSettings
 from compvqa.graphs.enumerate import SubgraphSettings
 from compvqa.graphs.related import RelatedSettings
 from compvqa.paper.explorer.questions import ExplorerSettings
@@ -185,6 +185,7 @@ class Config(Settings):
     word_labels: LabelSettings = LabelSettings()
     word_filter: WordFilterSettings = WordFilterSettings()
     candidates: CandidateSettings = CandidateSettings()
+    neo4j: Neo4jSettings = Neo4jSettings()
     presence: PresenceSection = PresenceSection()
     related: RelatedSettings = RelatedSettings()
     questions: QuestionsSettings = QuestionsSettings()
@@ -233,6 +234,8 @@ class Config(Settings):
             raise ValueError("give sources and a lexicon, or the files of released questions")
         if self.released and (names or self.lexicon or self.truth or self.presence.method != "none"):
             raise ValueError("released questions have no scene graphs: give no sources, lexicon, truth or presence")
+        if self.released and self.neo4j.load:
+            raise ValueError("neo4j.load needs scene graphs, which released questions have not: leave it out")
         if self.released and self.paraphrases:
             raise ValueError("released questions have their paraphrases with them: leave paraphrases out")
         if self.released and self.models.easy:
@@ -243,6 +246,11 @@ class Config(Settings):
     def source(self, name: str) -> SourceSettings:
         """The source called ``name``."""
         return next(source for source in self.sources if source.name == name)
+
+    def search(self) -> str:
+        """The settings of the search for candidates as JSON: how to come to a server, where the backend asks one."""
+        server = {"neo4j": self.neo4j.model_dump(mode="json", exclude={"load"})}
+        return self.section("candidates", **(server if self.candidates.backend == "neo4j" else {}))
 
     def section(self, name: str, **changed: object) -> str:
         """A section, some of it changed, as the JSON that its stage gets."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from compvqa import tables
+from compvqa import facts, tables
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
 from compvqa.provenance import record
@@ -82,7 +82,7 @@ def run_stage(
     started = datetime.now(UTC)
     path = (note or outputs[0].with_name(outputs[0].name + ".prov.json")) if outputs else None
     clear_temporaries([*outputs, path] if path else [])
-    with tables.recipe(recipe):
+    with tables.recipe(recipe), facts.gathered() as told:
         counts = work()
     if path is None:
         return counts
@@ -96,6 +96,7 @@ def run_stage(
         inputs=inputs,
         outputs=outputs,
         counts=counts,
+        facts=told,
         started=started,
     )
     return counts

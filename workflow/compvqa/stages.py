@@ -21,6 +21,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "word_scores": ("compvqa.evaluation.analyses.words",),
     "overlap": ("compvqa.filters.words", "compvqa.filters.overlap.{method}"),
     "candidates": ("compvqa.graphs.backend", "compvqa.graphs.{backend}"),
+    "load_neo4j": ("compvqa.graphs.neo4j.loading",),
+    "load_testbed": ("compvqa.graphs.neo4j.loading", "compvqa.explore.testbed"),
     "export_neo4j": ("compvqa.graphs.neo4j.export",),
     "image_examples": ("compvqa.filters.examples",),
     "image_filter": ("compvqa.training.presence", "compvqa.models.{model}"),

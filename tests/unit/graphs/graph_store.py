@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.graphs.backend import CandidateSettings, GraphFiles, find_candidates
+from compvqa.graphs.backend import GraphFiles, SearchSettings, find_candidates
 from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
 from compvqa.graphs.tables import CANDIDATES, OVERLAP_COLUMNS, SEEDS
 from compvqa.scenes.graph import SceneGraph
@@ -65,7 +65,7 @@ class Store:
     def search(self, shards: int = 1, seed: int = 0, **options) -> tuple[list[dict], list[dict], dict[str, int]]:
         """Rows of seeds and of candidates, of all shards, and the counts."""
         out = [(self.folder / f"seeds{i}.parquet", self.folder / f"candidates{i}.parquet") for i in range(shards)]
-        counts = find_candidates(self.graph, self.overlap, out, CandidateSettings(**options), seed)
+        counts = find_candidates(self.graph, self.overlap, out, SearchSettings(**options), seed)
         seeds = [row for path, _ in out for row in tables.read(path, SEEDS).to_pylist()]
         candidates = [row for _, path in out for row in tables.read(path, CANDIDATES).to_pylist()]
         return sorted(seeds, key=lambda r: r["seed"]), sorted(candidates, key=str), counts

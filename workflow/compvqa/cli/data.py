@@ -203,10 +203,10 @@ def candidates(
     code: Code = None,
 ) -> None:
     """Find images that share a subgraph, and distractors that differ from it in one node or two (section 3.2)."""
-    from compvqa.graphs.backend import CandidateSettings, GraphFiles, find_candidates
+    from compvqa.graphs.backend import GraphFiles, SearchSettings, find_candidates
 
     frame = Frame("candidates", config, seed, code)
-    settings = frame.settings(CandidateSettings)
+    settings = frame.settings(SearchSettings)
     graph = GraphFiles(scenes, parquet_in(graphs / "subgraphs"), parquet_in(graphs / "occurrences"))
     names = [f"{number}-of-{shards}.parquet" for number in range(1, shards + 1)]
     out = [(seeds / name, candidates / name) for name in names]

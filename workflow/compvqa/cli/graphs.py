@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from compvqa import facts
 from compvqa.cli.data import Scenes
-from compvqa.cli.options import Code, Config, Frame, scene_tables
+from compvqa.cli.options import Code, Config, Frame, optional, scene_tables
 from compvqa.errors import InputError
 
 
@@ -17,46 +19,71 @@ def load_neo4j(
     dataset: Annotated[
         Path | None, typer.Option(help="The dataset's folder or table: its questions are loaded too.")
     ] = None,
-    splits: Annotated[Path | None, typer.Option(help="Folder of the dataset's splits, or one split's table.")] = None,
+    splits: Annotated[
+        list[Path], typer.Option(help="Folder of the dataset's splits, or a split's table; repeat.")
+    ] = (),
     predictions: Annotated[
         list[Path], typer.Option(help="Models' answers: a folder of runs, a table, .csv or .jsonl; repeat.")
     ] = (),
     drop: Annotated[
         bool, typer.Option("--drop", help="Remove the dataset or, where none is given, the scenes' graph instead.")
     ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="File (JSON) to write when all is loaded: what, and into which server.")
+    ] = None,
     config: Config = None,
+    code: Code = None,
 ) -> None:
     """Load scene graphs into the Neo4j server of NEO4J_URI, to be asked by Cypher; goes on where it was stopped.
 
     With --dataset the whole test-bed: questions, the splits that they are in, and what models answered. --config takes
-    what candidates takes. A graph is told by the property `graph` of its nodes, a dataset by `dataset`.
+    the section neo4j. A graph is told by the property `graph` of its nodes, a dataset by `dataset`.
     """
     from compvqa.explore import testbed
-    from compvqa.graphs.backend import CandidateSettings
+    from compvqa.graphs.backend import Neo4jSettings
     from compvqa.graphs.neo4j import loading
     from compvqa.graphs.neo4j.bolt import connect
     from compvqa.graphs.neo4j.parts import graph_id
-    from compvqa.run import parse_settings
+    from compvqa.paper.render import write_text
 
-    settings = parse_settings(CandidateSettings, config, "candidates").neo4j
+    frame = Frame("load_testbed" if dataset else "load_neo4j", config, 0, code)
+    settings = frame.settings(Neo4jSettings)
     questions = dataset / "questions.parquet" if dataset is not None and dataset.is_dir() else dataset
     if questions is None and (splits or predictions):
         raise InputError("splits and predictions are of a dataset: give --dataset too.")
     graph = graph_id(scenes)
     if drop:
-        with connect(settings.patience) as server:
-            removed = testbed.drop(server, graph, questions and testbed.dataset_id(graph, questions))
-            parts = 0 if questions else loading.drop(server, scenes)
-        typer.echo(f"load-neo4j: {removed:,} datasets and {parts:,} parts of scenes removed")
+        _drop(scenes, graph, questions, settings.patience)
         return
     bed = testbed.WholeTestbed(graph, scenes, questions, splits, predictions) if questions else None
-    with connect(settings.patience) as server:
-        loaded = loading.Loaded(server, scenes, settings.batch)
-        typer.echo(f"load-neo4j: graph {graph}, {loaded.new:,} parts loaded, {loaded.verify():,} read back")
-        if bed is not None:
-            counts = bed.load(server, settings.batch)
-            told = ", ".join(f"{key} {value:,}" for key, value in counts.items())
-            typer.echo(f"load-neo4j: dataset {bed.dataset}, {told}")
+
+    def work() -> dict[str, int]:
+        with connect(settings.patience) as server:
+            loaded = loading.Loaded(server, scenes, settings.batch)
+            counts = loaded.counts | {"parts loaded": loaded.new, "parts read back": loaded.verify()}
+            told = loaded.told
+            if bed is not None:
+                counts |= bed.load(server, settings.batch)
+                told = told | {"dataset": bed.dataset}
+        typer.echo("load-neo4j: " + ", ".join(f"{key} {value}" for key, value in told.items()))
+        facts.tell(**told)
+        if out:
+            write_text(out, json.dumps(told | counts, indent=1, ensure_ascii=False) + "\n")
+        return counts
+
+    inputs = [*scene_tables(scenes), *optional(questions), *splits, *predictions]
+    frame.run(work, inputs, optional(out))
+
+
+def _drop(scenes: Path, graph: str, questions: Path | None, patience: float) -> None:
+    from compvqa.explore import testbed
+    from compvqa.graphs.neo4j import loading
+    from compvqa.graphs.neo4j.bolt import connect
+
+    with connect(patience) as server:
+        removed = testbed.drop(server, graph, questions and testbed.dataset_id(graph, questions))
+        parts = 0 if questions else loading.drop(server, scenes)
+    typer.echo(f"load-neo4j: {removed:,} datasets and {parts:,} parts of scenes removed")
 
 
 def export_neo4j(

@@ -74,14 +74,13 @@ def file_hash(path: Path, *more: str) -> str:
     return digest.hexdigest()
 
 
-def splits_in(given: Path | None, known: Known) -> list[Told]:
-    """The splits in a folder, or the one in a file; each is called as its file is."""
-    if given is None:
-        return []
-    paths = sorted(given.glob("*.parquet")) if given.is_dir() else [given]
-    if not paths:
-        raise InputError(f"{given} holds no split: run the stage split first, or name another folder.")
-    return [_split(path, known) for path in paths]
+def splits_in(given: Sequence[Path], known: Known) -> list[Told]:
+    """The splits in these files and folders; each is called as its file is."""
+    found: dict[str, Path] = {}
+    for path in (path for one in given for path in _tables(one, "splits", "split")):
+        if found.setdefault(path.stem, path) != path:
+            raise InputError(f"{found[path.stem]} and {path} are both called {path.stem}: give one of them.")
+    return [_split(path, known) for path in found.values()]
 
 
 def _split(path: Path, known: Known) -> Told:
@@ -105,7 +104,7 @@ def runs_in(given: Sequence[Path], known: Known) -> list[Told]:
     """
     found: dict[str, Path] = {}
     told = []
-    for path in (path for one in given for path in _files(one)):
+    for path in (path for one in given for path in _tables(one, "predictions", "predict", "**/predictions.parquet")):
         for run in _runs_of(path, known):
             if run.name in found:
                 raise InputError(f"{found[run.name]} and {path} both answer for the run {run.name}: give one of them.")
@@ -114,13 +113,14 @@ def runs_in(given: Sequence[Path], known: Known) -> list[Told]:
     return told
 
 
-def _files(given: Path) -> list[Path]:
+def _tables(given: Path, what: str, stage: str, *preferred: str) -> list[Path]:
+    """A file itself; of a folder the tables that the first pattern finds of which it has any."""
     if not given.is_dir():
         return [given]
-    paths = sorted(given.glob("**/predictions.parquet")) or sorted(given.glob("*.parquet"))
-    if not paths:
-        raise InputError(f"{given} holds no predictions: run the stage predict first, or name another folder.")
-    return paths
+    for pattern in (*preferred, "*.parquet"):
+        if paths := sorted(given.glob(pattern)):
+            return paths
+    raise InputError(f"{given} holds no {what}: run the stage {stage} first, or name another folder.")
 
 
 def _runs_of(path: Path, known: Known) -> list[Told]:

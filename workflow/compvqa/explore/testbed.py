@@ -139,7 +139,7 @@ class _Source:
 class WholeTestbed:
     """A dataset with splits and models' answers, read and checked, to be loaded beside the graph of its scenes."""
 
-    def __init__(self, graph: str, scenes: Path, dataset: Path, splits: Path | None, predictions: Sequence[Path]):
+    def __init__(self, graph: str, scenes: Path, dataset: Path, splits: Sequence[Path], predictions: Sequence[Path]):
         """``graph`` names the graph of the tables in the folder ``scenes``.
 
         Raises :class:`InputError` where the dataset asks about other scenes, or splits or predictions are about other

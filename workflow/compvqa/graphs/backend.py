@@ -18,8 +18,11 @@ from compvqa.settings import Settings
 
 
 class Neo4jSettings(Settings):
-    """How the neo4j backend comes to its server; none of it changes a result."""
+    """How jobs come to a Neo4j server, and what is loaded there; none of it changes a result."""
 
+    load: bool = Field(
+        False, description="Load the test-bed into the server of NEO4J_URI as well: scenes, questions, splits, answers"
+    )
     command: str = Field(
         "",
         description="Starts a server where NEO4J_URI names none; $FOLDER is an empty folder for its files. It must "
@@ -34,7 +37,6 @@ class CandidateSettings(StoreSettings):
     """How related scenes are searched; caps take by stable rank."""
 
     backend: str = Field("duckdb", description="The graph backend, duckdb or neo4j: a module of compvqa.graphs")
-    neo4j: Neo4jSettings = Neo4jSettings()
     seeds_per_subgraph: int = Field(20, ge=1, description="Start scenes of a subgraph in a split, at most")
     seeds_per_scene: int = Field(1000, ge=1, description="Subgraphs that start from one scene, at most")
     per_key: int = Field(30, ge=1, description="Candidate scenes of a seed and key, at most")
@@ -55,6 +57,12 @@ class CandidateSettings(StoreSettings):
         ge=1,
         description="Masked nodes of seeds' subgraphs that are searched at once; fewer need less memory, and more time",
     )
+
+
+class SearchSettings(CandidateSettings):
+    """What a backend gets: the section, and how to come to a server."""
+
+    neo4j: Neo4jSettings = Neo4jSettings()
 
 
 @dataclass(frozen=True)
@@ -86,12 +94,12 @@ class Backend(Protocol):
         graph: GraphFiles,
         overlap: Path,
         out: list[tuple[Path, Path]],
-        settings: CandidateSettings,
+        settings: SearchSettings,
         seed: int,
     ) -> dict[str, int]:
         """As :func:`find_candidates` below."""
 
-    def load(self, graph: GraphFiles, beside: Path, settings: CandidateSettings) -> AbstractContextManager[Graph]:
+    def load(self, graph: GraphFiles, beside: Path, settings: SearchSettings) -> AbstractContextManager[Graph]:
         """All scenes, open for single questions; what must lie on disk meanwhile lies beside ``beside``."""
 
 
@@ -110,7 +118,7 @@ def find_candidates(
     graph: GraphFiles,
     overlap: Path,
     out: list[tuple[Path, Path]],
-    settings: CandidateSettings,
+    settings: SearchSettings,
     seed: int,
 ) -> dict[str, int]:
     """Write seeds and, for each, the scenes that may accompany its start scene (section 3.2), in shards.

@@ -92,6 +92,7 @@ def write(
     inputs: Iterable[Path],
     outputs: Iterable[Path],
     counts: dict[str, int],
+    facts: dict[str, str],
     started: datetime,
 ) -> None:
     """Write the record of one run as JSON. Paths are as given (relative in a workflow), never absolute."""
@@ -104,6 +105,7 @@ def write(
         "inputs": [_told(p) for p in files_of(inputs)],
         "outputs": [_told(p) for p in files_of(outputs)],
         "counts": counts,
+        "facts": facts,
         "versions": versions(),
         "host": f"{platform.system()} {platform.machine()}",
         "job": os.environ.get("SLURM_JOB_ID"),

@@ -45,6 +45,7 @@ class Step:
             "settings": first["settings"],
             "records": [record.path for record in self.records],
             "counts": self.counts,
+            "facts": first.get("facts", {}),
             "after": [step.recipe for step in self.after],
             "given": self.given,
             "outputs": self.outputs,

@@ -144,6 +144,8 @@ def _tree(branch: dict, tree: Tree | None = None) -> Tree:
     if not branch["again"]:
         for path in given(branch["step"]):
             tree.add(Text(f"given: {path}", style="dim"))
+        if facts := branch["step"]["facts"]:
+            tree.add(Text(", ".join(f"{key} {value}" for key, value in facts.items()), style="dim"))
         if "url" in (branch["step"]["settings"] or {}):
             tree.add(Text(f"from {branch['step']['settings']['url']}", style="dim"))
     for below in branch["below"]:

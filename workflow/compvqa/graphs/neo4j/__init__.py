@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from compvqa import tables
+from compvqa import facts, tables
 from compvqa.errors import InputError
 from compvqa.graphs import duckdb, shapes
-from compvqa.graphs.backend import CandidateSettings, GraphFiles
+from compvqa.graphs.backend import GraphFiles, SearchSettings
 from compvqa.graphs.neo4j import cypher
 from compvqa.graphs.neo4j.bolt import connect
 from compvqa.graphs.neo4j.loading import Loaded
@@ -28,12 +28,13 @@ from compvqa.scratch import scratch_folder
 
 
 def find_candidates(
-    graph: GraphFiles, overlap: Path, out: list[tuple[Path, Path]], settings: CandidateSettings, seed: int
+    graph: GraphFiles, overlap: Path, out: list[tuple[Path, Path]], settings: SearchSettings, seed: int
 ) -> dict[str, int]:
     """See :func:`compvqa.graphs.backend.find_candidates`. The server has done its part before the search begins."""
     with scratch_folder(out[0][1].parent, "asked") as folder:
         occurring = folder / "occurrences.parquet"
         with _loaded(graph.scenes, out[0][1], settings) as loaded:
+            facts.tell(**loaded.told)
             counts = {"parts of the graph loaded": loaded.new}
             counts["occurrences by Cypher"] = write_occurrences(graph, loaded, occurring, settings)
         asked = GraphFiles(graph.scenes, graph.subgraphs, [occurring])
@@ -41,7 +42,7 @@ def find_candidates(
 
 
 @contextmanager
-def load(graph: GraphFiles, beside: Path, settings: CandidateSettings) -> Iterator[Neo4jGraph]:
+def load(graph: GraphFiles, beside: Path, settings: SearchSettings) -> Iterator[Neo4jGraph]:
     """See :class:`compvqa.graphs.backend.Backend`."""
     with _loaded(graph.scenes, beside, settings) as loaded:
         ids = tables.read_all(graph.occurrences, OCCURRENCES, ["scene_id"])["scene_id"]
@@ -49,7 +50,7 @@ def load(graph: GraphFiles, beside: Path, settings: CandidateSettings) -> Iterat
 
 
 @contextmanager
-def _loaded(scenes: Path, beside: Path, settings: CandidateSettings) -> Iterator[Loaded]:
+def _loaded(scenes: Path, beside: Path, settings: SearchSettings) -> Iterator[Loaded]:
     with serving(settings.neo4j, beside), connect(settings.neo4j.patience) as server:
         yield Loaded(server, scenes, settings.neo4j.batch)
 

@@ -21,6 +21,7 @@ URI, USER, PASSWORD = "NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"
 AGAIN = "then run the same command again: it goes on where it stopped"
 # Seconds for a connection, and for all until it may be used: a server that is just starting may never greet back.
 _GREETING = {"connection_timeout": 10, "connection_acquisition_timeout": 20}
+_COMPONENTS = "CALL dbms.components() YIELD versions, edition RETURN versions[0] AS version, edition"
 
 
 class Server:
@@ -36,6 +37,14 @@ class Server:
         """The rows of one query that changes nothing."""
         with self._session() as session:
             return session.execute_read(lambda transaction: transaction.run(query, parameters).data())
+
+    def described(self) -> str:
+        """Its name, version and edition."""
+        try:
+            [found] = self.read(_COMPONENTS)
+        except _driver().exceptions.ClientError:  # other servers that speak Bolt need not know of components
+            return self._driver.get_server_info().agent
+        return "Neo4j {version} {edition}".format(**found)
 
     def write(self, query: str, **parameters: object) -> bool:
         """Run one query in a transaction; gives whether it ran: not if a constraint refuses what is there already."""

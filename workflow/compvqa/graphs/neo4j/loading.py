@@ -72,9 +72,11 @@ class Loaded:
     def __init__(self, server: Server, scenes: Path, batch: int):
         """Load what is not there yet, in parts of ``batch`` scenes (a graph that was begun keeps its own size).
 
-        Constraints and indexes are made as well, also for a graph that was imported.
+        Constraints and indexes are made as well, also for a graph that was imported. ``told`` says which
+        graph it is and on which server, ``counts`` what it holds.
         """
         self.server, self.graph, self.scenes = server, graph_id(scenes), scenes
+        self.told = {"graph": self.graph, "server": server.described()}
         for statement in SCHEMA:
             server.define(statement)
         self._parts = Parts(scenes, batch)
@@ -82,7 +84,7 @@ class Loaded:
         [state] = server.read(_STATE, graph=self.graph)
         if state["batch"] != batch:
             self._parts = Parts(scenes, state["batch"])
-        self.parts = self._parts.count
+        self.parts, self.counts = self._parts.count, self._parts.sizes
         missing = sorted(set(range(self.parts)) - loaded_parts(server, self.graph))
         self.new = sum(_at_once(self._load, missing, "loading"))
         if len(loaded_parts(server, self.graph)) < self.parts:

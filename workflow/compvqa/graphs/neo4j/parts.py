@@ -41,6 +41,7 @@ class Parts:
         firsts = self._tables["scenes"]["scene_id"].to_pylist()[::batch]
         self._bounds = {name: _bounds(table, firsts) for name, table in self._tables.items()}
         self.count = len(firsts)
+        self.sizes = {name: len(self._tables[name]) for name in COMPONENTS}
 
     def tables(self, part: int) -> dict[str, pa.Table]:
         """The five tables' rows of one part."""
