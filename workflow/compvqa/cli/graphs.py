@@ -94,9 +94,8 @@ def export_neo4j(
 ) -> None:
     """Write scene graphs as CSV for `neo4j-admin database import`.
 
-    On the server's machine, with the server stopped, the line in OUT/import.sh imports them:
-    neo4j-admin database import full neo4j --nodes=Graph=graph.csv … --array-delimiter=U+001F. Then start it and run
-    cypher-shell -f schema.cypher. Runs with NEO4J_URI then find the graph loaded.
+    On the server's machine, with the server stopped, OUT/import.sh imports them: import.sh [--overwrite-destination]
+    [DATABASE]. Then start it and run load-neo4j, which makes constraints and indexes and finds the graph loaded.
     """
     from compvqa.graphs.neo4j.export import export, file_names
 
