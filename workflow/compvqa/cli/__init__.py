@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from functools import cache
 
 import typer
 
@@ -25,15 +26,21 @@ app = typer.Typer(
 )
 
 
-def main() -> None:
-    """Run the command line; what the user can mend is told in one sentence."""
-    # torch and transformers make many objects that stay: to look through them often is a tenth of their loading
-    gc.set_threshold(500_000, 20, 100)
-    # each adds its commands
+@cache
+def commands() -> list[str]:
+    """Add all commands to the command line, in the order of the chain; their names."""
     from compvqa.cli import auditing, data, graphs, images, judging, models, paper, publish, scoring, words
 
     for part in (data, words, images, models, scoring, judging, paper, publish, auditing, graphs):
         part.add_to(app)
+    return [command.name or command.callback.__name__ for command in app.registered_commands]
+
+
+def main() -> None:
+    """Run the command line; what the user can mend is told in one sentence."""
+    # torch and transformers make many objects that stay: to look through them often is a tenth of their loading
+    gc.set_threshold(500_000, 20, 100)
+    commands()
     try:
         app()
     except BrokenPipeError:

@@ -1,0 +1,119 @@
+"""PyTorch takes seconds and half a gigabyte to import: only what trains, extracts features or predicts does so.
+
+Told from processes: all commands run under a hook that notes imports, those of the chain in its own run.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compvqa import tables
+from compvqa.cli import commands
+from compvqa.scenes.tables import SCENES
+from fixtures.project import Project
+from fixtures.released import detections, write_tsv
+from fixtures.sitecustomize import MAY
+
+pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
+LEARNED = "--models"  # which overlap, presence, others and image-scores are given where trained models predict
+
+BED, SPLIT = "results/tiny", "results/tiny/splits/iid.parquet"
+SCENE_TABLES, ASKED = f"--scenes {BED}/scenes", f"--dataset {BED}/dataset/questions.parquet"
+COVR = '{"train": "given/covr.jsonl", "dev": "given/covr.jsonl"}'
+FEATURES = '{"sources": [{"image_space": "sprites", "reader": "lxmert_tsv", "files": ["given/features.tsv"]}]}'
+PARTS = " ".join(f"made/hub/data/iid/{part}.parquet" for part in ("train", "dev", "test"))
+CARD = f"--made {BED}/dataset/questions.parquet.prov.json --definition config/splits/iid.yaml"
+# What the chain of config/tiny-full.yaml leaves out. None of it may import torch, so one process runs it all.
+OTHERS = f"""
+schema
+download gqa_ontology gqa_objects.txt --folder given --sources config/sources.tsv --lock given/lock.tsv
+simulate made/raw --ontology given --gqa 1 --imsitu 0
+word-pairs made/pairs.csv {SCENE_TABLES} --most 2
+annotate words made/pairs.csv --annotator Ann
+read-questions made/dataset --scenes made/scenes --config '{COVR}'
+read-paraphrases made/paraphrases.parquet --file given/paraphrases.csv {ASKED}
+read-features made/features {SCENE_TABLES} --config '{FEATURES}'
+score {BED}/runs/visualbert-tiny.iid.iid.1/predictions.parquet --split {SPLIT} {ASKED}
+publish-questions made/all.parquet {ASKED} --scenes {BED}/scenes/scenes.parquet
+publish-split {PARTS} --questions made/all.parquet --split {SPLIT} --record made/iid.prov.json
+publish-card made/hub --questions made/all.parquet {CARD} --record made/card.prov.json
+crate {BED} --project .
+audit iid
+export-neo4j {SCENE_TABLES} --out made/neo4j
+load-neo4j {SCENE_TABLES} {ASKED}
+checkpoint nobody/none --out made/list.json --hub made/cache
+""".strip().splitlines()
+# What asks a server runs until there is none.
+REFUSED = {"load-neo4j": "needs NEO4J_URI", "checkpoint": "could not be fetched"}
+RUN = """
+import json, shlex, sys
+from compvqa.cli import app, commands
+from compvqa.errors import InputError
+
+commands()
+refused = {}
+for line in sys.argv[1:]:
+    try:
+        app(shlex.split(line), standalone_mode=False)
+    except InputError as error:
+        refused[line.split()[0]] = str(error)
+print(json.dumps(refused))
+"""
+
+
+def noted(folder: Path) -> list[tuple[list[str], list[str]]]:
+    """The arguments of each process, and by what way it imported heavy modules."""
+    notes = [json.loads(path.read_text()) for path in folder.iterdir()]
+    return [(note["arguments"], [" > ".join([*led, name]) for name, led in note["heavy"].items()]) for note in notes]
+
+
+def give(project: Project) -> None:
+    """Write what :data:`OTHERS` read besides the chain's results."""
+    given = project.folder / "given"
+    given.mkdir()
+    files = {"gqa_objects.txt": "cat,9,animal,S\n", "gqa_attributes.txt": "red;9;color\n"}
+    files |= {"gqa_relations.txt": "on,9,direct\n", "covr.jsonl": "{}\n", "paraphrases.csv": "question_id,text\n"}
+    for name, text in files.items():
+        (given / name).write_text(text)
+    image = tables.read(project.folder / BED / "scenes/scenes.parquet", SCENES)["image"][0].as_py()
+    write_tsv(given / "features.tsv", [(image.partition(":")[2], detections(np.random.default_rng(0), 3))])
+
+
+def test_in_the_chain_only_what_trains_extracts_or_predicts_imports_torch(finished):
+    notes = noted(finished.folder.with_name("imports"))
+    ran = {arguments[1] for arguments, _ in notes if arguments[:1] == ["compvqa"]}
+    assert ran | {line.split()[0] for line in OTHERS} == set(commands()), "give OTHERS a line for a new command"
+    assert any(arguments[:1] == ["snakemake"] for arguments, _ in notes)
+    wrong = [
+        f"{' '.join(arguments[:2])}: {ways or 'no torch'}"
+        for arguments, ways in notes
+        if bool(ways) != (not MAY.keys().isdisjoint(arguments[:2]) or LEARNED in arguments)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_command_besides_imports_torch(finished, tmp_path):
+    folder = tmp_path / "project"
+    shutil.copytree(finished.folder, folder, symlinks=True)
+    project = replace(finished, folder=folder).noting_imports(tmp_path / "imports")
+    give(project)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *OTHERS],
+        cwd=folder,
+        env=os.environ | project.environment | {"HF_HUB_OFFLINE": "1", "NEO4J_URI": ""},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    refused = json.loads(done.stdout.splitlines()[-1])
+    assert refused.keys() == REFUSED.keys() and all(words in refused[name] for name, words in REFUSED.items()), refused
+    ((_, ways),) = noted(tmp_path / "imports")
+    assert ways == []
