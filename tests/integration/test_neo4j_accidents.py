@@ -30,7 +30,7 @@ def scenes_in(folder: Path, count: int) -> Path:
 @pytest.mark.parametrize(
     ("environment", "told"),
     [
-        ({}, "needs NEO4J_URI and NEO4J_PASSWORD .* candidates.neo4j.command"),
+        ({}, "needs NEO4J_URI and NEO4J_PASSWORD .* neo4j.command"),
         ({"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "secret"}, "127.0.0.1:1 does not answer .* NEO4J_URI"),
         ({"NEO4J_URI": "http://u:secret@localhost", "NEO4J_PASSWORD": "secret"}, "NEO4J_URI is no address .* bolt://"),
         ({"NEO4J_URI": "bolt://localhost:x", "NEO4J_PASSWORD": "secret"}, "NEO4J_URI is no address .* bolt://"),
@@ -68,7 +68,7 @@ def test_a_wrong_password_is_told(server):
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("no-such-program $FOLDER", "candidates.neo4j.command can't be run .*no-such-program"),
+        ("no-such-program $FOLDER", "neo4j.command can't be run .*no-such-program"),
         (
             f"{sys.executable} -c \"print('no licence'); raise SystemExit(3)\"",
             "status 3; it said: no licence",

@@ -57,7 +57,7 @@ def test_candidates_of_the_real_subset(real, server, tmp_path):
 
 def test_single_questions_of_the_real_subset(real, server, tmp_path):
     seeds, _ = candidates_of(real, tmp_path)
-    trees = by_rank(1, "asked", sorted(set(seeds["tree"].to_pylist())))[:60]
+    trees = by_rank(1, "asked", sorted(set(seeds["tree"].to_pylist())))[:25]
     with real.open("duckdb") as duckdb, real.open("neo4j") as neo4j:
         for g in map(parse, trees):
             assert neo4j.containing(g, "train") == duckdb.containing(g, "train")

@@ -161,8 +161,7 @@ class WholeTestbed:
     def load(self, server: Server, batch: int) -> dict[str, int]:
         """Load what is not there yet, in pieces of ``batch`` rows (what was begun keeps its own size); gives how many
         pieces were loaded, and how many questions, splits and models there are."""
-        for statement in SCHEMA:
-            server.define(statement)
+        server.define(*SCHEMA)
         new = sum(self._load(server, source, batch) for source in self._sources)
         return {
             "pieces loaded": new,
@@ -195,7 +194,8 @@ class WholeTestbed:
 
     def _begun(self, server: Server, source: _Source, at: dict, batch: int) -> dict:
         pieces = -(-source.told.count // batch)
-        server.write(source.kind.begin(), **at, batch=batch, pieces=pieces, properties=source.told.properties)
+        if not server.read(source.kind.state(), **at):
+            server.write(source.kind.begin(), **at, batch=batch, pieces=pieces, properties=source.told.properties)
         return server.read(source.kind.state(), **at)[0]
 
     def _check(self, server: Server, source: _Source, at: dict) -> None:

@@ -77,10 +77,10 @@ class Loaded:
         """
         self.server, self.graph, self.scenes = server, graph_id(scenes), scenes
         self.told = {"graph": self.graph, "server": server.described()}
-        for statement in SCHEMA:
-            server.define(statement)
+        server.define(*SCHEMA)
         self._parts = Parts(scenes, batch)
-        server.write(_BEGIN, graph=self.graph, batch=batch, parts=self._parts.count)
+        if not server.read(_STATE, graph=self.graph):  # who may only read can use what is there
+            server.write(_BEGIN, graph=self.graph, batch=batch, parts=self._parts.count)
         [state] = server.read(_STATE, graph=self.graph)
         if state["batch"] != batch:
             self._parts = Parts(scenes, state["batch"])
