@@ -17,8 +17,8 @@ rule balance:
         mem_mb=memory(6000),
         runtime=minutes(30),
     params:
-        config=CONFIG.section("balance"),
+        config=data(CONFIG.section("balance")),
         seed=CONFIG.seed,
         code=code_of("balance"),
     shell:
-        "python -m compvqa balance {output.dataset} --questions {input.questions}" f"{STAGE}"
+        "python -m compvqa balance {output.dataset:q} --questions {input.questions:q}" f"{STAGE}"

@@ -5,6 +5,7 @@ import re
 import sys
 from pathlib import Path
 from shlex import quote
+from urllib.parse import quote as percent_encoded, unquote
 
 from snakemake.exceptions import WorkflowError
 
@@ -57,9 +58,10 @@ LEXICON = [f"{T}/lexicon.json"] if CONFIG.lexicon else []
 PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases or CONFIG.released else []
 EASY = "easy/"  # the chain of VBEasyDistractors: the main one, but for its questions
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
-# How each stage's shell line ends: its part of the config, its code, and its log (also shown).
-LOG = " --code {params.code} 2>&1 | tee {log}"
-SEED = f" --seed {{params.seed}}{LOG}"
+# How each stage's shell line ends: its part of the config, its code, and its log (also shown). Whatever a shell line says
+# between braces is quoted (:q, each element of a list for itself), which tests/workflow/test_workflow_shell.py enforces.
+LOG = " --code {params.code:q} 2>&1 | tee {log:q}"
+SEED = f" --seed {{params.seed:q}}{LOG}"
 STAGE = f" --config {{params.config:q}}{SEED}"
 
 # How jobs get their Python: from conda, from an image, or, with neither, the interpreter that runs this.
@@ -93,6 +95,11 @@ if "APPTAINER" in DEPLOYED:
 
 wildcard_constraints:
     arm="((arms/[a-z0-9_]+-[a-z0-9_]+|easy)/)?",
+
+
+def data(value):
+    """A value of the config, for params and input: Snakemake takes no brace in what a function gives for a wildcard."""
+    return lambda wildcards: value
 
 
 def code_of(stage, **plugins):
@@ -184,7 +191,12 @@ def staged(checkpoint):
     """The list of what was fetched of a checkpoint (its name and revision), if a hub has it."""
     name, revision = checkpoint
     on_hub = name != MINILM and not is_weights(name) and not Path(name).is_absolute() and not Path(name).is_dir()
-    return [f"{HUB}/{name.replace(os.sep, '--')}@{revision}.json"] if on_hub else []
+    return [f"{HUB}/{encoded(name.replace(os.sep, '--'))}@{encoded(revision)}.json"] if on_hub else []
+
+
+def encoded(text):
+    """A text as part of a file's name, from which ``unquote`` of urllib makes it again."""
+    return percent_encoded(text, safe="")
 
 
 def checkpoints():
@@ -252,8 +264,8 @@ def presence_inputs(arm=""):
 
 
 def presence_options(arm=""):
-    """The command-line options that name them."""
-    return f"--models {T}/filters/images --features {T}/features" if presence_models(arm) else ""
+    """The words of the command line that name them."""
+    return ["--models", f"{T}/filters/images", "--features", f"{T}/features"] if presence_models(arm) else []
 
 
 def presence_gpus(arm=""):
@@ -273,8 +285,8 @@ def thresholds_of(arm):
 
 
 def repeated(option, values):
-    """A command-line option that is given once for each value; the shell completes what lies in its $PROJECT."""
-    return " ".join(f"{option} {value if '$PROJECT' in str(value) else quote(str(value))}" for value in values)
+    """The words of a command line that give an option once for each value; the shell line quotes them (:q)."""
+    return [f"{option}={value}" for value in values]
 
 
 def shown(name):
@@ -283,11 +295,14 @@ def shown(name):
 
 
 def given(name):
-    """The inputs of a table or figure as command-line options."""
-    inputs = []
+    """The inputs of a table or figure as words of the command line."""
+    words = []
     for what in PAPER.load(name)["inputs"]:
-        inputs += GIVEN[what] if what in GIVEN else [f"{what}={path}" for path in SHOWN[what]]
-    return repeated("--input", inputs)
+        if what in OWN:
+            words += repeated("--own", [f"{what}={OWN[what]}"])
+        else:
+            words += repeated("--input", GIVEN.get(what, [f"{what}={path}" for path in SHOWN[what]]))
+    return words
 
 
 def definition(name):

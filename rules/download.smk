@@ -26,7 +26,7 @@ for row in DOWNLOADS:
             sha256=row.sha256,
             code=code_of("download"),
         shell:
-            "python -m compvqa download {params.row} --folder $(dirname {output.record}) --sources $PROJECT/config/sources.tsv"
+            "python -m compvqa download {params.row:q} --folder $(dirname {output.record:q}) --sources $PROJECT/config/sources.tsv"
             " --lock $PROJECT/config/sources.lock.tsv"
             f"{LOG}"
 
@@ -50,14 +50,15 @@ rule checkpoint:
     resources:
         runtime=minutes(600),
     params:
-        name=lambda wildcards: wildcards.checkpoint.replace("--", "/"),
+        name=lambda wildcards: unquote(wildcards.checkpoint).replace("--", "/"),
+        revision=lambda wildcards: unquote(wildcards.revision),
         code=code_of("checkpoint"),
     shell:
-        f"HF_HUB_OFFLINE=0 python -m compvqa checkpoint {{params.name:q}} --revision {{wildcards.revision}} --hub {HUB}"
-        f" --out {{output.files}}{LOG}"
+        f"HF_HUB_OFFLINE=0 python -m compvqa checkpoint {{params.name:q}} --revision={{params.revision:q}} --hub {HUB}"
+        f" --out {{output.files:q}}{LOG}"
 
 
 rule fetch:
     input:
-        [path for path in given_files() if path in DOWNLOADED],
-        [path for named in checkpoints() for path in named],
+        data([path for path in given_files() if path in DOWNLOADED]),
+        data([path for named in checkpoints() for path in named]),

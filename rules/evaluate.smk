@@ -22,15 +22,15 @@ rule scores:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=CONFIG.section("scores"),
+        config=data(CONFIG.section("scores")),
         seed=CONFIG.seed,
         code=code_of("scores"),
         predictions=lambda wildcards, input: repeated("--predictions", input.predictions),
         splits=lambda wildcards, input: repeated("--splits", input.splits),
         paraphrases=repeated("--paraphrases", PARAPHRASES),
     shell:
-        "python -m compvqa scores {output.scores} --generalization {output.generalization} {params.predictions}"
-        " --dataset {input.dataset} {params.splits} {params.paraphrases}"
+        "python -m compvqa scores {output.scores:q} --generalization {output.generalization:q} {params.predictions:q}"
+        " --dataset {input.dataset:q} {params.splits:q} {params.paraphrases:q}"
         f"{STAGE}"
 
 
@@ -54,14 +54,14 @@ rule statistics:
     params:
         code=code_of("statistics"),
     shell:
-        "python -m compvqa statistics {output.statistics} --dataset {input.dataset}" f"{LOG}"
+        "python -m compvqa statistics {output.statistics:q} --dataset {input.dataset:q}" f"{LOG}"
 
 
 rule validity:
     input:
         dataset=f"{T}/dataset/questions.parquet",
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
-        truth=CONFIG.truth or [],
+        truth=data(CONFIG.truth or []),
         lexicon=LEXICON,
     output:
         validity=f"{T}/evaluation/validity.parquet",
@@ -78,9 +78,9 @@ rule validity:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=CONFIG.section("validity"),
+        config=data(CONFIG.section("validity")),
         seed=CONFIG.seed,
         code=code_of("validity"),
     shell:
-        f"python -m compvqa validity {{output.validity}} --dataset {{input.dataset}} --scenes {T}/scenes"
-        f" --truth {{input.truth:q}} --lexicon {{input.lexicon}}{STAGE}"
+        f"python -m compvqa validity {{output.validity:q}} --dataset {{input.dataset:q}} --scenes {T}/scenes"
+        f" --truth {{input.truth:q}} --lexicon {{input.lexicon:q}}{STAGE}"

@@ -2,9 +2,9 @@
 rule features:
     input:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
-        images=list(CONFIG.images.values()),
-        truth=CONFIG.truth or [],
-        aside=CONFIG.aside or [],
+        images=data(list(CONFIG.images.values())),
+        truth=data(CONFIG.truth or []),
+        aside=data(CONFIG.aside or []),
     output:
         regions=f"{T}/features/regions.parquet",
         features=f"{T}/features/features.safetensors",
@@ -26,7 +26,7 @@ rule features:
         runtime=minutes(60),
         gpu=CONFIG.models.gpus,
     params:
-        config=CONFIG.section("features"),
+        config=data(CONFIG.section("features")),
         seed=CONFIG.seed,
         code=code_of("features"),
     shell:

@@ -21,12 +21,12 @@ rule overlap:
         gpu=lambda wildcards: CONFIG.models.gpus if method("overlap", wildcards.arm) == "learned" else 0,
     params:
         config=lambda wildcards: filter_settings("overlap", wildcards.arm),
-        models=lambda wildcards, input: f"--models {T}/words" if input.filters else "",
+        models=lambda wildcards, input: ["--models", f"{T}/words"] if input.filters else [],
         seed=CONFIG.seed,
         code=lambda wildcards: stage_code("overlap", method=method("overlap", wildcards.arm)),
     shell:
-        f"python -m compvqa overlap {{output.overlap}} --scenes {T}/scenes --lexicon {{input.lexicon}}"
-        f" {{params.models}}{STAGE}"
+        f"python -m compvqa overlap {{output.overlap:q}} --scenes {T}/scenes --lexicon {{input.lexicon:q}}"
+        f" {{params.models:q}}{STAGE}"
 
 
 rule presence:
@@ -56,5 +56,5 @@ rule presence:
         seed=CONFIG.seed,
         code=lambda wildcards: presence_code("presence", wildcards.arm),
     shell:
-        "python -m compvqa presence {output.presence} --seeds {input.seeds} --candidates {input.candidates}"
-        f" --scenes {T}/scenes {{params.models}}{STAGE}"
+        "python -m compvqa presence {output.presence:q} --seeds {input.seeds:q} --candidates {input.candidates:q}"
+        f" --scenes {T}/scenes {{params.models:q}}{STAGE}"

@@ -18,12 +18,12 @@ rule subgraphs:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=CONFIG.section("subgraphs"),
+        config=data(CONFIG.section("subgraphs")),
         seed=CONFIG.seed,
         code=code_of("subgraphs"),
     shell:
-        f"python -m compvqa subgraphs --scenes {T}/scenes --shard {{wildcards.scatteritem}}"
-        f" --subgraphs {{output.subgraphs}} --occurrences {{output.occurrences}}{STAGE}"
+        f"python -m compvqa subgraphs --scenes {T}/scenes --shard {{wildcards.scatteritem:q}}"
+        f" --subgraphs {{output.subgraphs:q}} --occurrences {{output.occurrences:q}}{STAGE}"
 
 
 # One job, since every seed meets the subgraphs of all scenes; it works in parts, so that its memory is bounded.
@@ -51,14 +51,14 @@ rule candidates:
         mem_mb=memory(6000),
         runtime=minutes(240),
     params:
-        config=CONFIG.search(),
+        config=data(CONFIG.search()),
         seed=CONFIG.seed,
         code=code_of("candidates", backend=CONFIG.candidates.backend),
         shards=CONFIG.shards,
     shell:
-        f"COMPVQA_MEM_MB={{resources.mem_mb}} python -m compvqa candidates --scenes {T}/scenes --graphs {T}/graphs"
-        f" --overlap {{input.overlap}} --shards {{params.shards}} --seeds {T}/{{wildcards.arm}}graphs/seeds"
-        f" --candidates {T}/{{wildcards.arm}}graphs/candidates{STAGE}"
+        f"COMPVQA_MEM_MB={{resources.mem_mb:q}} python -m compvqa candidates --scenes {T}/scenes --graphs {T}/graphs"
+        f" --overlap {{input.overlap:q}} --shards {{params.shards:q}} --seeds {T}/{{wildcards.arm:q}}graphs/seeds"
+        f" --candidates {T}/{{wildcards.arm:q}}graphs/candidates{STAGE}"
 
 
 rule related:
@@ -82,11 +82,11 @@ rule related:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=CONFIG.section("related"),
+        config=data(CONFIG.section("related")),
         seed=CONFIG.seed,
         code=code_of("related"),
         thresholds=lambda wildcards: repeated("--thresholds", thresholds_of(wildcards.arm)),
     shell:
-        "python -m compvqa related --seeds {input.seeds} --candidates {input.candidates}"
-        " --presence {input.presence} {params.thresholds} --related {output.related}"
+        "python -m compvqa related --seeds {input.seeds:q} --candidates {input.candidates:q}"
+        " --presence {input.presence:q} {params.thresholds:q} --related {output.related:q}"
         f"{STAGE}"

@@ -13,7 +13,7 @@ wildcard_constraints:
 
 rule aside_subgraphs:
     input:
-        CONFIG.aside or [],
+        data(CONFIG.aside or []),
     output:
         subgraphs=f"{T}/aside/{{aside}}/subgraphs/1-of-1.parquet",
         occurrences=f"{T}/aside/{{aside}}/occurrences/1-of-1.parquet",
@@ -30,17 +30,17 @@ rule aside_subgraphs:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=CONFIG.section("subgraphs"),
+        config=data(CONFIG.section("subgraphs")),
         seed=CONFIG.seed,
         code=code_of("subgraphs"),
     shell:
-        f"python -m compvqa subgraphs --scenes {quote(ASIDE)}/{{wildcards.aside}}/annotated --shard 1-of-1"
-        f" --subgraphs {{output.subgraphs}} --occurrences {{output.occurrences}}{STAGE}"
+        f"python -m compvqa subgraphs --scenes {{input:q}}/{{wildcards.aside:q}}/annotated --shard 1-of-1"
+        f" --subgraphs {{output.subgraphs:q}} --occurrences {{output.occurrences:q}}{STAGE}"
 
 
 rule aside_candidates:
     input:
-        scenes=CONFIG.aside or [],
+        scenes=data(CONFIG.aside or []),
         subgraphs=rules.aside_subgraphs.output.subgraphs,
         occurrences=rules.aside_subgraphs.output.occurrences,
         overlap=f"{T}/overlap/overlap.parquet",
@@ -60,13 +60,13 @@ rule aside_candidates:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=CONFIG.section("candidates", backend="duckdb"),
+        config=data(CONFIG.section("candidates", backend="duckdb")),
         seed=CONFIG.seed,
         code=code_of("candidates", backend="duckdb"),
     shell:
-        f"python -m compvqa candidates --scenes {quote(ASIDE)}/{{wildcards.aside}}/annotated"
-        f" --graphs {T}/aside/{{wildcards.aside}} --overlap {{input.overlap}} --shards 1"
-        f" --seeds $(dirname {{output.seeds}}) --candidates $(dirname {{output.candidates}}){STAGE}"
+        f"python -m compvqa candidates --scenes {{input.scenes:q}}/{{wildcards.aside:q}}/annotated"
+        f" --graphs {T}/aside/{{wildcards.aside:q}} --overlap {{input.overlap:q}} --shards 1"
+        f" --seeds $(dirname {{output.seeds:q}}) --candidates $(dirname {{output.candidates:q}}){STAGE}"
 
 
 rule image_examples:
@@ -94,12 +94,12 @@ rule image_examples:
         mem_mb=memory(4000),
         runtime=minutes(120),
     params:
-        config=as_json(CONFIG.presence.examples.model_dump(mode="json")),
+        config=data(as_json(CONFIG.presence.examples.model_dump(mode="json"))),
         seed=CONFIG.seed,
         code=code_of("image_examples"),
     shell:
         f"python -m compvqa image-examples {IMAGES} --graphs {T}/graphs --scenes {T}/scenes"
-        f" --overlap {{input.overlap}}{STAGE}"
+        f" --overlap {{input.overlap:q}}{STAGE}"
 
 
 # What all folds start from, learnt from images outside all of them.
@@ -109,7 +109,7 @@ rule image_start:
             f"{T}/aside/encoder/{{table}}/1-of-1.parquet",
             table=["subgraphs", "occurrences", "seeds", "candidates"],
         ),
-        scenes=CONFIG.aside or [],
+        scenes=data(CONFIG.aside or []),
         features=expand(
             f"{T}/features/{{file}}", file=["regions.parquet", "features.safetensors", "encoder.safetensors"]
         ),
@@ -134,13 +134,13 @@ rule image_start:
         runtime=minutes(120),
         gpu=CONFIG.models.gpus,
     params:
-        config=model_settings(CONFIG.presence.model, "pretraining"),
+        config=data(model_settings(CONFIG.presence.model, "pretraining")),
         encoder=repeated("--encoder", [ENCODER] if ENCODER else []),
         seed=CONFIG.seed,
         code=code_of("pretrain", model=module_of(CONFIG.presence.model)),
     shell:
         f"python -m compvqa pretrain {IMAGES}/start --graphs {T}/aside/encoder"
-        f" --scenes {quote(ASIDE)}/encoder/annotated --features {T}/features {{params.encoder}}{STAGE}"
+        f" --scenes {{input.scenes:q}}/encoder/annotated --features {T}/features {{params.encoder:q}}{STAGE}"
 
 
 rule image_filter:
@@ -151,7 +151,7 @@ rule image_filter:
         regions=rules.features.output.regions,
         features=rules.features.output.features,
         start=START,
-        checkpoint=checkpoint_of(CONFIG.presence.model),
+        checkpoint=data(checkpoint_of(CONFIG.presence.model)),
     output:
         weights=f"{IMAGES}/{{fold}}/model.safetensors",
         model=f"{IMAGES}/{{fold}}/model.json",
@@ -173,13 +173,13 @@ rule image_filter:
         runtime=minutes(240),
         gpu=CONFIG.models.gpus,
     params:
-        config=model_settings(CONFIG.presence.model, "presence"),
-        start=f"--start {IMAGES}/start" if START else "",
+        config=data(model_settings(CONFIG.presence.model, "presence")),
+        start=repeated("--start", [f"{IMAGES}/start"] if START else []),
         seed=CONFIG.seed,
         code=code_of("image_filter", model=module_of(CONFIG.presence.model)),
     shell:
-        f"python -m compvqa image-filter {IMAGES}/{{wildcards.fold}} --examples {IMAGES}"
-        f" --fold {{wildcards.fold}} --scenes {T}/scenes --features {T}/features {{params.start}}{STAGE}"
+        f"python -m compvqa image-filter {IMAGES}/{{wildcards.fold:q}} --examples {IMAGES}"
+        f" --fold {{wildcards.fold:q}} --scenes {T}/scenes --features {T}/features {{params.start:q}}{STAGE}"
 
 
 rule others:
@@ -212,16 +212,16 @@ rule others:
         code=lambda wildcards: presence_code("others", wildcards.arm, kinds=TEMPLATE_KINDS),
         templates=TEMPLATES.digest(),
     shell:
-        "python -m compvqa others {output.others} --seeds {input.seeds} --related {input.related}"
-        f" --scenes {T}/scenes --lexicon {{input.lexicon}} --templates $PROJECT/config/templates/covr"
-        f" --questions {{params.questions:q}} {{params.models}}{STAGE}"
+        "python -m compvqa others {output.others:q} --seeds {input.seeds:q} --related {input.related:q}"
+        f" --scenes {T}/scenes --lexicon {{input.lexicon:q}} --templates $PROJECT/config/templates/covr"
+        f" --questions {{params.questions:q}} {{params.models:q}}{STAGE}"
 
 
 rule image_labels:
     input:
         seeds=f"{T}/aside/calibration/seeds/1-of-1.parquet",
         candidates=f"{T}/aside/calibration/candidates/1-of-1.parquet",
-        complete=CONFIG.aside or [],
+        complete=data(CONFIG.aside or []),
         lexicon=rules.lexicon.output.lexicon,
     output:
         labels=f"{IMAGES}/labels.parquet",
@@ -238,12 +238,12 @@ rule image_labels:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=as_json(CONFIG.presence.labels.model_dump(mode="json")),
+        config=data(as_json(CONFIG.presence.labels.model_dump(mode="json"))),
         seed=CONFIG.seed,
         code=code_of("image_labels"),
     shell:
-        f"python -m compvqa image-labels {{output.labels}} --graphs {T}/aside/calibration"
-        f" --complete {quote(ASIDE)}/calibration/complete --lexicon {{input.lexicon}}{STAGE}"
+        f"python -m compvqa image-labels {{output.labels:q}} --graphs {T}/aside/calibration"
+        f" --complete {{input.complete:q}}/calibration/complete --lexicon {{input.lexicon:q}}{STAGE}"
 
 
 ANNOTATED = str(CONFIG.presence.annotated or rules.image_labels.output.labels)
@@ -251,8 +251,8 @@ ANNOTATED = str(CONFIG.presence.annotated or rules.image_labels.output.labels)
 
 rule image_scores:
     input:
-        annotated=ANNOTATED,
-        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES) if CONFIG.presence.annotated else ASIDE,
+        annotated=data(ANNOTATED),
+        scenes=data(expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES) if CONFIG.presence.annotated else ASIDE),
         models=presence_inputs(),
     output:
         scores=f"{IMAGES}/scores.parquet",
@@ -270,19 +270,19 @@ rule image_scores:
         runtime=minutes(60),
         gpu=presence_gpus(),
     params:
-        config=presence_settings(),
-        scenes=f"{T}/scenes" if CONFIG.presence.annotated else f"{ASIDE}/calibration/annotated",
+        config=data(presence_settings()),
+        scenes=data(f"{T}/scenes" if CONFIG.presence.annotated else f"{ASIDE}/calibration/annotated"),
         models=presence_options(),
         seed=CONFIG.seed,
         code=presence_code("image_scores"),
     shell:
-        "python -m compvqa image-scores {output.scores} --annotated {input.annotated:q} --scenes {params.scenes:q}"
-        f" {{params.models}}{STAGE}"
+        "python -m compvqa image-scores {output.scores:q} --annotated {input.annotated:q} --scenes {params.scenes:q}"
+        f" {{params.models:q}}{STAGE}"
 
 
 rule thresholds:
     input:
-        annotated=ANNOTATED,
+        annotated=data(ANNOTATED),
         scores=rules.image_scores.output.scores,
     output:
         thresholds=f"{IMAGES}/thresholds.json",
@@ -300,8 +300,8 @@ rule thresholds:
         mem_mb=memory(2000),
         runtime=minutes(10),
     params:
-        config=as_json(CONFIG.presence.calibration.model_dump(mode="json")),
+        config=data(as_json(CONFIG.presence.calibration.model_dump(mode="json"))),
         code=code_of("thresholds"),
     shell:
-        "python -m compvqa thresholds {output.thresholds} --annotated {input.annotated:q} --presence {input.scores}"
+        "python -m compvqa thresholds {output.thresholds:q} --annotated {input.annotated:q} --presence {input.scores:q}"
         f" --config {{params.config:q}}{LOG}"

@@ -24,16 +24,17 @@ rule sprites:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=CONFIG.section("sprites"),
+        world=SPRITES,
+        config=data(CONFIG.section("sprites")),
         seed=CONFIG.seed,
         code=code_of("sprites"),
     shell:
-        f"python -m compvqa sprites {quote(SPRITES)}{STAGE}"
+        f"python -m compvqa sprites {{params.world:q}}{STAGE}"
 
 
 rule lexicon:
     input:
-        CONFIG.lexicon.files(),
+        data(CONFIG.lexicon.files()),
     output:
         lexicon=f"{T}/lexicon.json",
         record=f"{T}/lexicon.json.prov.json",
@@ -46,10 +47,10 @@ rule lexicon:
     container:
         CONTAINERS["data"]
     params:
-        source=CONFIG.lexicon.option(),
+        source=data(CONFIG.lexicon.option()),
         code=code_of("lexicon"),
     shell:
-        "python -m compvqa lexicon {output.lexicon} {params.source}" f"{LOG}"
+        "python -m compvqa lexicon {output.lexicon:q} {params.source:q}" f"{LOG}"
 
 
 rule ingest:
@@ -75,7 +76,7 @@ rule ingest:
         seed=CONFIG.seed,
         code=lambda wildcards: stage_code("ingest", reader=CONFIG.source(wildcards.source).reader),
     shell:
-        f"python -m compvqa ingest {T}/sources/{{wildcards.source}} --lexicon {{input.lexicon}}{STAGE}"
+        f"python -m compvqa ingest {T}/sources/{{wildcards.source:q}} --lexicon {{input.lexicon:q}}{STAGE}"
 
 
 rule scenes:
@@ -103,4 +104,4 @@ rule scenes:
         sources=repeated("--source", [f"{T}/sources/{source.name}" for source in CONFIG.sources]),
         code=code_of("scenes"),
     shell:
-        f"python -m compvqa scenes {T}/scenes {{params.sources}}{LOG}"
+        f"python -m compvqa scenes {T}/scenes {{params.sources:q}}{LOG}"

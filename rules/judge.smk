@@ -13,7 +13,7 @@ use rule validity as generated_validity with:
     benchmark:
         f"{JOBS}/{{arm}}generated_validity.tsv"
     params:
-        config=as_json({"sample": CONFIG.judged.per_template}),
+        config=data(as_json({"sample": CONFIG.judged.per_template})),
         seed=CONFIG.seed,
         code=code_of("validity"),
 
@@ -46,13 +46,15 @@ rule distractors:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=as_json(
-            {
-                "arms": list(ARMS),
-                "asked": min(CONFIG.candidates.per_key, CONFIG.related.tried),
-                "per_kind": CONFIG.judged.per_kind,
-                "related": CONFIG.related.model_dump(mode="json"),
-            }
+        config=data(
+            as_json(
+                {
+                    "arms": list(ARMS),
+                    "asked": min(CONFIG.candidates.per_key, CONFIG.related.tried),
+                    "per_kind": CONFIG.judged.per_kind,
+                    "related": CONFIG.related.model_dump(mode="json"),
+                }
+            )
         ),
         candidates=repeated("--candidates", [f"{T}/{searched(arm)}graphs/candidates" for arm in ARMS.values()]),
         presence=repeated("--presence", [f"{T}/{arm}filters/presence" for arm in ARMS.values()]),
@@ -60,9 +62,9 @@ rule distractors:
         seed=CONFIG.seed,
         code=code_of("distractors"),
     shell:
-        f"python -m compvqa distractors {{output.distractors}} --seeds $(dirname {{input.seeds[0]}})"
-        f" {{params.candidates}} {{params.presence}} {{params.thresholds}} --scenes {T}/scenes"
-        f" --truth {{input.truth:q}} --lexicon {{input.lexicon}}{STAGE}"
+        f"python -m compvqa distractors {{output.distractors:q}} --seeds $(dirname {{input.seeds[0]:q}})"
+        f" {{params.candidates:q}} {{params.presence:q}} {{params.thresholds:q}} --scenes {T}/scenes"
+        f" --truth {{input.truth:q}} --lexicon {{input.lexicon:q}}{STAGE}"
 
 
 rule filters:
@@ -84,9 +86,10 @@ rule filters:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=as_json({"arms": list(ARMS), **CONFIG.judged.intervals.model_dump(mode="json")}),
+        config=data(as_json({"arms": list(ARMS), **CONFIG.judged.intervals.model_dump(mode="json")})),
         questions=lambda wildcards, input: repeated("--questions", input.questions),
         seed=CONFIG.seed,
         code=code_of("filters"),
     shell:
-        "python -m compvqa filters {output.filters} {params.questions} --distractors {input.distractors}" f"{STAGE}"
+        "python -m compvqa filters {output.filters:q} {params.questions:q} --distractors {input.distractors:q}"
+        f"{STAGE}"

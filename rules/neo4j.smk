@@ -18,10 +18,10 @@ rule load_neo4j:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=CONFIG.section("neo4j"),
+        config=data(CONFIG.section("neo4j")),
         code=code_of("load_neo4j"),
     shell:
-        f"python -m compvqa load-neo4j --scenes {T}/scenes --out {{output.loaded}} --config {{params.config:q}}{LOG}"
+        f"python -m compvqa load-neo4j --scenes {T}/scenes --out {{output.loaded:q}} --config {{params.config:q}}{LOG}"
 
 
 rule load_testbed:
@@ -45,11 +45,11 @@ rule load_testbed:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=CONFIG.section("neo4j"),
+        config=data(CONFIG.section("neo4j")),
         code=code_of("load_testbed"),
         splits=lambda wildcards, input: repeated("--splits", input.splits),
         predictions=lambda wildcards, input: repeated("--predictions", input.predictions),
     shell:
-        f"python -m compvqa load-neo4j --scenes {T}/scenes --dataset {{input.dataset}} {{params.splits}}"
-        " {params.predictions} --out {output.loaded} --config {params.config:q}"
+        f"python -m compvqa load-neo4j --scenes {T}/scenes --dataset {{input.dataset:q}} {{params.splits:q}}"
+        " {params.predictions:q} --out {output.loaded:q} --config {params.config:q}"
         f"{LOG}"

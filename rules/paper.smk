@@ -38,9 +38,8 @@ GIVEN = {
     "sources": [f"sources={T}/sources/{source.name}" for source in CONFIG.sources],
     "scenes": [f"scenes={T}/scenes"],
     "images": [f"images:{space}={folder}" for space, folder in CONFIG.images.items()],
-    "templates": ["templates=$PROJECT/config/templates/covr"],
-    "definitions": ["definitions=$PROJECT/config/splits"],
 }
+OWN = {"templates": "config/templates/covr", "definitions": "config/splits"}  # of the project, wherever it is
 for name in CONFIG.paper.show:
     for what in PAPER.load(name)["inputs"]:
         if what not in SHOWN:
@@ -85,8 +84,8 @@ rule table:
         look=LOOK,
         code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
     shell:
-        "python -m compvqa table $PROJECT/config/paper/{wildcards.table}.yaml {params.inputs}"
-        f" --out {T}/paper/{{wildcards.table}}{LOG}"
+        "python -m compvqa table $PROJECT/config/paper/{wildcards.table:q}.yaml {params.inputs:q}"
+        f" --out {T}/paper/{{wildcards.table:q}}{LOG}"
 
 
 rule figure:
@@ -118,15 +117,15 @@ rule figure:
         caption=lambda wildcards: PAPER.load(wildcards.figure).get("caption", ""),
         code=lambda wildcards: stage_code("figure", make=PAPER.load(wildcards.figure)["make"]),
     shell:
-        "python -m compvqa figure $PROJECT/config/paper/{wildcards.figure}.yaml {params.inputs}"
-        f" --out {T}/paper/{{wildcards.figure}}{LOG}"
+        "python -m compvqa figure $PROJECT/config/paper/{wildcards.figure:q}.yaml {params.inputs:q}"
+        f" --out {T}/paper/{{wildcards.figure:q}}{LOG}"
 
 
 rule samples:
     input:
         dataset=f"{T}/dataset/questions.parquet",
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
-        images=list(CONFIG.images.values()),
+        images=data(list(CONFIG.images.values())),
     output:
         page=report(
             f"{T}/paper/questions.html",
@@ -147,14 +146,14 @@ rule samples:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=CONFIG.section("samples"),
-        images=repeated("--images", [f"{space}={folder}" for space, folder in CONFIG.images.items()]),
+        config=data(CONFIG.section("samples")),
+        images=data(repeated("--images", [f"{space}={folder}" for space, folder in CONFIG.images.items()])),
         seed=CONFIG.seed,
         look=LOOK,
         code=code_of("samples"),
     shell:
-        f"python -m compvqa samples {{output.page}} --dataset {{input.dataset}} --scenes {T}/scenes"
-        f" {{params.images}}{STAGE}"
+        f"python -m compvqa samples {{output.page:q}} --dataset {{input.dataset:q}} --scenes {T}/scenes"
+        f" {{params.images:q}}{STAGE}"
 
 
 rule index:
@@ -183,11 +182,11 @@ rule index:
         runtime=minutes(20),
     params:
         show=repeated("--show", CONFIG.paper.show),
-        title=CONFIG.paper.title,
+        title=data(CONFIG.paper.title),
         definitions=PAPER.digest(*CONFIG.paper.show),
         look=LOOK,
         code=code_of("index"),
     shell:
-        f"python -m compvqa index {{output.page}} --folder {T}/paper --definitions $PROJECT/config/paper"
-        " {params.show} --title {params.title:q} --page {input.page}"
+        f"python -m compvqa index {{output.page:q}} --folder {T}/paper --definitions $PROJECT/config/paper"
+        " {params.show:q} --title={params.title:q} --page {input.page:q}"
         f"{LOG}"

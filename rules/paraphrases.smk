@@ -1,7 +1,7 @@
 # Takes people's paraphrases and the dataset; gives the table of those of its questions.
 rule read_paraphrases:
     input:
-        file=CONFIG.paraphrases,
+        file=data(CONFIG.paraphrases),
         dataset=f"{T}/dataset/questions.parquet",
     output:
         paraphrases=PARAPHRASES,
@@ -20,5 +20,5 @@ rule read_paraphrases:
     params:
         code=code_of("read_paraphrases"),
     shell:
-        "python -m compvqa read-paraphrases {output.paraphrases} --file {input.file:q} --dataset {input.dataset}"
+        "python -m compvqa read-paraphrases {output.paraphrases:q} --file={input.file:q} --dataset {input.dataset:q}"
         f"{LOG}"

@@ -43,7 +43,7 @@ rule publish_questions:
     params:
         code=code_of("publish_questions"),
     shell:
-        "python -m compvqa publish-questions {output.questions} --dataset {input.dataset} --scenes {input.scenes}"
+        "python -m compvqa publish-questions {output.questions:q} --dataset {input.dataset:q} --scenes {input.scenes:q}"
         f"{LOG}"
 
 
@@ -72,8 +72,8 @@ for name, parts in SPLIT_PARTS.items():
         params:
             code=code_of("publish_split"),
         shell:
-            "python -m compvqa publish-split {output.parts} --questions {input.questions} --split {input.split}"
-            " --record {output.record}"
+            "python -m compvqa publish-split {output.parts:q} --questions {input.questions:q} --split {input.split:q}"
+            " --record {output.record:q}"
             f"{LOG}"
 
 
@@ -98,18 +98,18 @@ rule publish_card:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=lambda wildcards: CONFIG.section("publish"),  # its BibTeX has braces, which are no wildcards
-        splits=repeated("--definition", [f"$PROJECT/config/splits/{name}.yaml" for name in SPLIT_PARTS]),
+        config=data(CONFIG.section("publish")),
+        splits=repeated("--split", SPLIT_PARTS),
         definitions=SPLITS.digest(*SPLIT_PARTS),
-        raw=repeated("--raw", RAW),
-        world=CONFIG.world,
+        raw=data(repeated("--raw", RAW)),
+        world=data(CONFIG.world),
         testbed=CONFIG.testbed,
         licences=[[row.name, row.file, row.url, row.version, row.licence] for row in DOWNLOADS],
         look=files_digest(PROJECT / "workflow/compvqa/publish/templates"),
         code=code_of("publish_card"),
     shell:
-        f"python -m compvqa publish-card {FOLDER} --questions {{input.questions}} --made {{input.made}}"
-        " {params.splits} {params.raw} --world {params.world:q} --testbed {params.testbed} --record {output.record}"
+        f"python -m compvqa publish-card {FOLDER} --questions {{input.questions:q}} --made {{input.made:q}}"
+        " --definitions $PROJECT/config/splits {params.splits:q} {params.raw:q} --world={params.world:q} --testbed {params.testbed:q} --record {output.record:q}"
         " --sources $PROJECT/config/sources.tsv --config {params.config:q}"
         f"{LOG}"
 
@@ -135,10 +135,10 @@ rule crate:
         mem_mb=memory(4000),
         runtime=minutes(30),
     params:
-        config=lambda wildcards: CRATE,
+        config=data(CRATE),
         targets=lambda wildcards, input: repeated("--target", input),
         code=code_of("crate"),
     shell:
-        f"python -m compvqa crate {T} --project $PROJECT {{params.targets}}"
+        f"python -m compvqa crate {T} --project $PROJECT {{params.targets:q}}"
         " --sources $PROJECT/config/sources.tsv --config {params.config:q}"
         f"{LOG}"

@@ -27,9 +27,9 @@ rule questions:
         code=code_of("questions", kinds=TEMPLATE_KINDS),
         templates=TEMPLATES.digest(),
     shell:
-        "python -m compvqa questions --seeds {input.seeds} --related {input.related} --others {input.others}"
-        f" --scenes {T}/scenes --lexicon {{input.lexicon}} --templates $PROJECT/config/templates/covr"
-        f" --testbed {CONFIG.testbed} --questions {{output.questions}} --dropped {{output.dropped}}{STAGE}"
+        "python -m compvqa questions --seeds {input.seeds:q} --related {input.related:q} --others {input.others:q}"
+        f" --scenes {T}/scenes --lexicon {{input.lexicon:q}} --templates $PROJECT/config/templates/covr"
+        f" --testbed {CONFIG.testbed} --questions {{output.questions:q}} --dropped {{output.dropped:q}}{STAGE}"
 
 
 rule gather_questions:
@@ -54,5 +54,5 @@ rule gather_questions:
     params:
         code=code_of("gather_questions"),
     shell:
-        f"python -m compvqa gather-questions --shards {T}/{{wildcards.arm}}questions"
-        f" --questions {{output.questions}} --dropped {{output.dropped}}{LOG}"
+        f"python -m compvqa gather-questions --shards {T}/{{wildcards.arm:q}}questions"
+        f" --questions {{output.questions:q}} --dropped {{output.dropped:q}}{LOG}"

@@ -9,7 +9,7 @@ for path in CONFIG.released.parts.values():
 
 rule read_questions:
     input:
-        CONFIG.released.parts.values(),
+        data(list(CONFIG.released.parts.values())),
     output:
         dataset=f"{T}/dataset/questions.parquet",
         paraphrases=PARAPHRASES,
@@ -28,7 +28,7 @@ rule read_questions:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=CONFIG.section("released"),
+        config=data(CONFIG.section("released")),
         seed=CONFIG.seed,
         code=code_of("read_questions"),
     shell:

@@ -2,7 +2,7 @@
 rule features:
     input:
         scenes=f"{T}/scenes/scenes.parquet",
-        files=CONFIG.features.released.files,
+        files=data(CONFIG.features.released.files),
     output:
         regions=f"{T}/features/regions.parquet",
         features=f"{T}/features/features.safetensors",
@@ -20,7 +20,7 @@ rule features:
         mem_mb=memory(3000),
         runtime=minutes(240),
     params:
-        config=CONFIG.features.released.model_dump_json(),
+        config=data(CONFIG.features.released.model_dump_json()),
         code=code_of("read_features", readers=CONFIG.features.released.readers),
     shell:
         f"python -m compvqa read-features {T}/features --scenes {T}/scenes --config {{params.config:q}}{LOG}"

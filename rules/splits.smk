@@ -24,8 +24,8 @@ rule split:
         seed=CONFIG.seed,
         code=code_of("split"),
     shell:
-        "python -m compvqa split {output.split} --dataset {input.dataset} --scenes {input.scenes}"
-        " {params.lexicon}"
+        "python -m compvqa split {output.split:q} --dataset {input.dataset:q} --scenes {input.scenes:q}"
+        " {params.lexicon:q}"
         f"{STAGE}"
 
 

@@ -65,8 +65,8 @@ rule pretrain:
         seed=lambda wildcards: wildcards.run_seed,
         code=lambda wildcards: stage_code("pretrain", model=module_of(wildcards.model)),
     shell:
-        f"python -m compvqa pretrain {T}/pretrained/{{wildcards.model}}.{{wildcards.run_seed}}"
-        f" --graphs {T}/graphs --scenes {T}/scenes --features {T}/features {{params.encoder}}{STAGE}"
+        f"python -m compvqa pretrain {T}/pretrained/{{wildcards.model:q}}.{{wildcards.run_seed:q}}"
+        f" --graphs {T}/graphs --scenes {T}/scenes --features {T}/features {{params.encoder:q}}{STAGE}"
 
 
 rule train:
@@ -103,14 +103,14 @@ rule train:
         ),
         split=lambda wildcards, input: repeated("--split", [input.split] if input.split else []),
         parts=lambda wildcards: repeated("--part", VARIANTS[wildcards.variant]["part"])
-        + repeated(" --dev-part", VARIANTS[wildcards.variant]["dev"]),
+        + repeated("--dev-part", VARIANTS[wildcards.variant]["dev"]),
         start=lambda wildcards, input: repeated("--start", map(os.path.dirname, input.start)),
         seed=lambda wildcards: wildcards.run_seed,
         code=lambda wildcards: stage_code("train", model=module_of(wildcards.model)),
     shell:
-        f"python -m compvqa train $(dirname {{output.weights}}) --dataset {{input.dataset}}"
-        f" {{params.split}} {{params.parts}} --scenes {T}/scenes --features {T}/features"
-        f" {{params.start}}{STAGE}"
+        f"python -m compvqa train $(dirname {{output.weights:q}}) --dataset {{input.dataset:q}}"
+        f" {{params.split:q}} {{params.parts:q}} --scenes {T}/scenes --features {T}/features"
+        f" {{params.start:q}}{STAGE}"
 
 
 rule predict:
@@ -148,9 +148,9 @@ rule predict:
         paraphrases=repeated("--paraphrases", PARAPHRASES),
         code=lambda wildcards: stage_code("predict", model=module_of(wildcards.model)),
     shell:
-        "python -m compvqa predict {output.predictions} --weights $(dirname {input.weights})"
-        " --run {wildcards.model}.{wildcards.split}.{wildcards.variant}.{wildcards.run_seed}"
-        f" --dataset {{input.dataset}} --split {{input.split}} {{params.parts}} {{params.paraphrases}} --scenes {T}/scenes"
+        "python -m compvqa predict {output.predictions:q} --weights $(dirname {input.weights:q})"
+        " --run {wildcards.model:q}.{wildcards.split:q}.{wildcards.variant:q}.{wildcards.run_seed:q}"
+        f" --dataset {{input.dataset:q}} --split {{input.split:q}} {{params.parts:q}} {{params.paraphrases:q}} --scenes {T}/scenes"
         f" --features {T}/features --config {{params.config:q}}{LOG}"
 
 
@@ -178,7 +178,7 @@ rule baseline:
         paraphrases=repeated("--paraphrases", PARAPHRASES),
         code=lambda wildcards: stage_code("baseline", model=module_of(wildcards.model)),
     shell:
-        "python -m compvqa baseline {output.predictions} --model {wildcards.model}"
-        " --run {wildcards.model}.iid.iid.{wildcards.run_seed} --dataset {input.dataset} --split {input.split}"
-        " --train-part train --part dev --part test {params.paraphrases}"
+        "python -m compvqa baseline {output.predictions:q} --model {wildcards.model:q}"
+        " --run {wildcards.model:q}.iid.iid.{wildcards.run_seed:q} --dataset {input.dataset:q} --split {input.split:q}"
+        " --train-part train --part dev --part test {params.paraphrases:q}"
         f"{SEED}"

@@ -11,7 +11,7 @@ rule word_labels:
     input:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
-        files=list(CONFIG.word_labels.files),
+        files=data(list(CONFIG.word_labels.files)),
     output:
         labels=f"{T}/words/labels.parquet",
         record=f"{T}/words/labels.parquet.prov.json",
@@ -27,10 +27,10 @@ rule word_labels:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        config=CONFIG.section("word_labels"),
+        config=data(CONFIG.section("word_labels")),
         code=code_of("word_labels"),
     shell:
-        f"python -m compvqa word-labels {{output.labels}} --scenes {T}/scenes --lexicon {{input.lexicon}}"
+        f"python -m compvqa word-labels {{output.labels:q}} --scenes {T}/scenes --lexicon {{input.lexicon:q}}"
         f" --config {{params.config:q}}{LOG}"
 
 
@@ -59,13 +59,13 @@ rule word_filter:
         runtime=minutes(120),
         gpu=CONFIG.models.gpus,
     params:
-        config=CONFIG.section("word_filter"),
+        config=data(CONFIG.section("word_filter")),
         hold_out="pairs",
         seed=CONFIG.seed,
         code=code_of("word_filter"),
     shell:
-        "python -m compvqa word-filter $(dirname {output.weights}) --labels {input.labels} --lexicon {input.lexicon}"
-        f" --kind {{wildcards.names}} --hold-out {{params.hold_out}}{STAGE}"
+        "python -m compvqa word-filter $(dirname {output.weights:q}) --labels {input.labels:q} --lexicon {input.lexicon:q}"
+        f" --kind {{wildcards.names:q}} --hold-out {{params.hold_out:q}}{STAGE}"
 
 
 use rule word_filter as word_filter_unseen with:
@@ -80,7 +80,7 @@ use rule word_filter as word_filter_unseen with:
     benchmark:
         f"{JOBS}/word_filter_unseen-{{names}}.tsv"
     params:
-        config=CONFIG.section("word_filter"),
+        config=data(CONFIG.section("word_filter")),
         hold_out="words",
         seed=CONFIG.seed,
         code=code_of("word_filter"),
@@ -109,11 +109,11 @@ rule word_scores:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=CONFIG.section("word_filter"),
+        config=data(CONFIG.section("word_filter")),
         judged=lambda wildcards, input: repeated(
             "--judged", [f"pairs={path}" for path in input.pairs] + [f"words={path}" for path in input.words]
         ),
         seed=CONFIG.seed,
         code=code_of("word_scores"),
     shell:
-        "python -m compvqa word-scores {output.scores} {params.judged} --lexicon {input.lexicon}" f"{STAGE}"
+        "python -m compvqa word-scores {output.scores:q} {params.judged:q} --lexicon {input.lexicon:q}" f"{STAGE}"

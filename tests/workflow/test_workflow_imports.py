@@ -29,7 +29,7 @@ SCENE_TABLES, ASKED = f"--scenes {BED}/scenes", f"--dataset {BED}/dataset/questi
 COVR = '{"train": "given/covr.jsonl", "dev": "given/covr.jsonl"}'
 FEATURES = '{"sources": [{"image_space": "sprites", "reader": "lxmert_tsv", "files": ["given/features.tsv"]}]}'
 PARTS = " ".join(f"made/hub/data/iid/{part}.parquet" for part in ("train", "dev", "test"))
-CARD = f"--made {BED}/dataset/questions.parquet.prov.json --definition config/splits/iid.yaml"
+CARD = f"--made {BED}/dataset/questions.parquet.prov.json --definitions config/splits --split iid"
 # What the chain of config/tiny-full.yaml leaves out. None of it may import torch, so one process runs it all.
 OTHERS = f"""
 schema

@@ -11,7 +11,7 @@ import json
 import re
 from copy import deepcopy
 from pathlib import Path
-from shlex import quote
+from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
@@ -59,8 +59,8 @@ class LexiconSource(Settings):
         return self
 
     def option(self) -> str:
-        """The option of the command line that names it, for a shell."""
-        return f"--file {quote(str(self.file))}" if self.file else f"--gqa {quote(str(self.gqa))}"
+        """The option of the command line that names it."""
+        return f"--file={self.file}" if self.file else f"--gqa={self.gqa}"
 
     def files(self) -> list[str]:
         """The files to read."""
@@ -150,12 +150,18 @@ class PaperSection(Settings):
     show: tuple[str, ...] = Field((), description="files of config/paper, without .yaml, in the page's order")
 
 
+# Snakemake writes it into a line of the shell as it is.
+Image = Annotated[str, Field(pattern=r"^[A-Za-z0-9./][A-Za-z0-9._/:@+-]*$")]
+
+
 class ContainersSection(Settings):
     """The images that jobs run in under ``--sdm apptainer``: files, or addresses such as oras://…"""
 
-    cpu: str = Field("containers/cpu.sif", description="of all rules that ask for no GPU")
-    gpu: str = Field("containers/gpu.sif", description="of features, training and learned filters, if models.gpus is 1")
-    neo4j: str = Field("containers/neo4j.sif", description="of the search for candidates, if its backend is neo4j")
+    cpu: Image = Field("containers/cpu.sif", description="of all rules that ask for no GPU")
+    gpu: Image = Field(
+        "containers/gpu.sif", description="of features, training and learned filters, if models.gpus is 1"
+    )
+    neo4j: Image = Field("containers/neo4j.sif", description="of the search for candidates, if its backend is neo4j")
 
 
 class Config(Settings):
@@ -200,6 +206,20 @@ class Config(Settings):
     paper: PaperSection = PaperSection()
     containers: ContainersSection = ContainersSection()
     publish: PublishSettings = PublishSettings()
+
+    @field_validator("world")
+    @classmethod
+    def _no_pattern(cls, world: Path) -> Path:
+        if re.search("[{}<>]|^-", str(world)):
+            raise ValueError("a folder that the workflow itself fills has none of {}<> in its name, and no - first")
+        return world
+
+    @field_validator("images")
+    @classmethod
+    def _spaces(cls, images: dict[str, Path]) -> dict[str, Path]:
+        if wrong := [space for space in images if not space or "=" in space]:
+            raise ValueError(f"{wrong[0]!r} is no image space: it is empty, or has a = in it")
+        return images
 
     @model_validator(mode="after")
     def _whole(self) -> Config:
@@ -275,6 +295,10 @@ class Definitions:
         return deepcopy(self._read[name])
 
     def _content(self, name: str) -> dict:
+        if not re.fullmatch("[a-z0-9][a-z0-9_-]*", name):
+            raise InputError(
+                f"{name!r} names no file of config/{self.folder.name}: names have a-z, 0-9, _ and - alone."
+            )
         path = self.folder / f"{name}.yaml"
         if not path.is_file():
             known = ", ".join(self.names())
