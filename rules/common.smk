@@ -17,6 +17,7 @@ from compvqa.errors import InputError
 from compvqa.evaluation.analyses.distractors import NO_FILTERS
 from compvqa.filters.images import ScoringSettings
 from compvqa.filters.word_settings import MINILM
+from compvqa.links import without_patterns
 from compvqa.provenance.digest import files_digest
 from compvqa.scenes.download import read_sources
 from compvqa.stages import modules_of, stage_code
@@ -26,7 +27,7 @@ MODELS = Definitions(PROJECT / "config/models")
 PAPER = Definitions(PROJECT / "config/paper")
 TEMPLATES = Definitions(PROJECT / "config/templates/covr")
 try:
-    CONFIG = load_config(config)
+    CONFIG = without_patterns(load_config(config), Path(".snakemake/given"))
     for definitions, names in (
         (SPLITS, CONFIG.splits.names),
         (MODELS, CONFIG.models.trained),
