@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.filters.labels import LABELS, Judgement, LabelSettings, agree, export, gather, read
+from compvqa.filters.labels import LABELS, Judgement, LabelSettings, agree, export, gather, read, write_rows
 from compvqa.filters.lexicon import Lexicon, LexiconData
 from compvqa.filters.pairs import PairSettings
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, RELATIONS
@@ -183,3 +183,13 @@ def test_exported_pairs_are_read_back_once_they_are_labelled(scenes):
     assert [one.pair for one in read([out])[0]] == [("attribute", "blue", "red")]
     again = export(scenes, scenes / "again.csv", PairSettings(), 5, [out])
     assert (again["labelled already"], again["out"]) == (1, 2)
+
+
+@given(st.lists(st.tuples(*[st.text("'=+-@ab1", min_size=1, max_size=4)] * 2).filter(lambda pair: len(set(pair)) == 2)))
+def test_names_that_a_spreadsheet_would_run_are_written_as_text_and_read_as_they_are(tmp_path_factory, pairs):
+    path = tmp_path_factory.mktemp("pairs") / "pairs.csv"
+    rows = [{"kind": "noun", "x": x, "y": y, "label": "exclusive", "annotator": "a"} for x, y in pairs]
+    write_rows(path, HEADER.split(","), rows)
+    assert [(one.x, one.y) for one in read([path])[0]] == pairs
+    cells = [cell for row in csv.reader(path.read_text().splitlines()) for cell in row]
+    assert not [cell for cell in cells if cell[0] in "=+-@" and not cell[1:].isdigit()]

@@ -182,3 +182,17 @@ def test_the_papers_words_stand_beside_or_below_ours():
 def test_words_are_written_to_csv_as_they_are():
     (row,) = csv.DictReader(io.StringIO(to_csv(words(stacked=True))))
     assert row == {"Template": "X", "Example": "Is the cat <red>?", "Example (paper)": "Is the dog a & b?"}
+
+
+def test_no_cell_is_a_formula_to_a_spreadsheet_and_numbers_stay():
+    cells = (Cell("=1+1", form="text"), Cell(-0.25, form="score"))
+    made = Table("T", "c", "@head", ("+A", "B"), (Row("-x", cells, note="=2"),))
+    assert list(csv.reader(io.StringIO(to_csv(made)))) == [
+        ["'@head", "'+A", "B", "note"],
+        ["'-x", "'=1+1", "-0.25", "'=2"],
+    ]
+
+
+def test_a_title_stays_in_its_comment():
+    made = Table("One\n\\input{secret}\r\nTwo", "a\rcitation", "Split", (), ())
+    assert to_latex(made).splitlines()[:2] == ["% One \\input{secret} Two (a citation)", "\\begin{tabular}{l}"]

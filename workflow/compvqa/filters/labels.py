@@ -21,6 +21,7 @@ from compvqa.filters.lexicon import KINDS, Lexicon
 from compvqa.filters.pairs import DIRECTED, Mined, Pair, PairSettings, most_useful, opened, vocabulary
 from compvqa.progress import track
 from compvqa.settings import Settings
+from compvqa.sheets import as_text, meant
 from compvqa.tables import Schema
 
 EXCLUSIVE, OVERLAPPING = "exclusive", "overlapping"
@@ -146,7 +147,7 @@ def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     for number, row in enumerate(rows, 2):
         if None in row:
             raise InputError(f"{path}, line {number}: too many fields; put names with a comma in quotes.")
-    return rows
+    return [{column: meant(cell) for column, cell in row.items()} for row in rows]
 
 
 def agree(found: Iterable[Judgement], contradictions: str) -> tuple[list[dict], int]:
@@ -225,8 +226,8 @@ def export(
 
 
 def write_rows(path: Path, columns: Sequence[str], rows: Iterable[dict[str, str]]) -> None:
-    """Write a CSV file with a header, whole or not at all."""
+    """Write a CSV file with a header, whole or not at all; :func:`read_rows` gives the same rows."""
     with tables.replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({column: as_text(cell) for column, cell in row.items()} for row in rows)

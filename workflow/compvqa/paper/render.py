@@ -12,6 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from compvqa.paper.reference import Printed
+from compvqa.sheets import as_text
 from compvqa.tables import replacing, running
 
 DASH = "–"
@@ -144,7 +145,10 @@ def written(value: float, form: str, short: bool = False) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Comma-separated values in full precision: ours, deviations, intervals and the paper's in columns of their own."""
+    """Comma-separated values in full precision: ours, deviations, intervals and the paper's in columns of their own.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it (see :mod:`compvqa.sheets`).
+    """
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     shown = list(zip(table.spreads(), table.intervals(), table.sides(), strict=True))
@@ -154,13 +158,13 @@ def to_csv(table: Table) -> str:
         header += [f"{name} {end}" for end in ("low", "high")] * interval + [f"{name} (paper)"] * side
     notes = any(row.note for row in table.rows)
     own = running()  # a column, so that rows of several runs can be put together
-    lines.writerow(header + ["note"] * notes + ["recipe"] * bool(own))
+    lines.writerow(map(as_text, header + ["note"] * notes + ["recipe"] * bool(own)))
     for row in table.rows:
         line = [row.label]
         for cell, (spread, interval, side) in zip(row.cells, shown, strict=True):
             line += [_plain(cell.value)] + [_plain(cell.deviation)] * spread
             line += [_plain(end) for end in cell.interval or (None, None)] * interval + [cell.papers] * side
-        lines.writerow(line + [row.note] * notes + [own] * bool(own))
+        lines.writerow(map(as_text, line + [row.note] * notes + [own] * bool(own)))
     return out.getvalue()
 
 
@@ -182,7 +186,8 @@ def to_latex(table: Table) -> str:
         lines.append(" & ".join([(r"\quad " if row.minor else "") + tex(row.label), *cells]) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
     recipe = [f"% recipe {running()}"] if running() else []
-    return "\n".join([f"% {table.title} ({table.citation})", *recipe, *lines]) + "\n"
+    said = " ".join(f"% {table.title} ({table.citation})".split())  # a comment ends with its line
+    return "\n".join([said, *recipe, *lines]) + "\n"
 
 
 def _tex_cell(cell: Cell, row: Row, number: int) -> str:

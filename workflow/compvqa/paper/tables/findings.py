@@ -16,6 +16,7 @@ from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
 from compvqa.paper.tables.compositional import FORMS
 from compvqa.settings import Settings
+from compvqa.sheets import meant
 
 Place = tuple[str, str, str]
 Lines = Mapping[tuple[str, str], Mapping[str, str]]  # of made tables, by table and row
@@ -100,7 +101,8 @@ def _read(paths: Iterable[Path]) -> Lines:
     for path in paths:
         with path.open(newline="", encoding="utf-8") as file:
             for line in csv.DictReader(file):
-                lines[path.stem, next(iter(line.values()))] = line
+                told = {meant(name): meant(cell) for name, cell in line.items()}
+                lines[path.stem, next(iter(told.values()))] = told
     return lines
 
 
