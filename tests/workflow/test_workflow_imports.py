@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import astuple, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ import pytest
 
 from compvqa import tables
 from compvqa.cli import commands
+from compvqa.scenes.download import Download
 from compvqa.scenes.tables import SCENES
 from fixtures.project import Project
 from fixtures.released import detections, write_tsv
@@ -33,7 +34,7 @@ CARD = f"--made {BED}/dataset/questions.parquet.prov.json --definitions config/s
 # What the chain of config/tiny-full.yaml leaves out. None of it may import torch, so one process runs it all.
 OTHERS = f"""
 schema
-download gqa_ontology gqa_objects.txt --folder given --sources config/sources.tsv --lock given/lock.tsv
+download mine cats.csv --folder given --sources given/sources.tsv --lock given/lock.tsv
 simulate made/raw --ontology given --gqa 1 --imsitu 0
 word-pairs made/pairs.csv {SCENE_TABLES} --most 2
 annotate words made/pairs.csv --annotator Ann
@@ -78,7 +79,10 @@ def give(project: Project) -> None:
     """Write what :data:`OTHERS` read besides the chain's results."""
     given = project.folder / "given"
     given.mkdir()
+    columns = [field.name for field in fields(Download)]
+    cats = Download("mine", "cats.csv", "https://127.0.0.1/cats.csv", "1", "lock", "MIT", "", "")
     files = {"gqa_objects.txt": "cat,9,animal,S\n", "gqa_attributes.txt": "red;9;color\n"}
+    files |= {"cats.csv": "cat\n", "sources.tsv": "\t".join(columns) + "\n" + "\t".join(astuple(cats)) + "\n"}
     files |= {"gqa_relations.txt": "on,9,direct\n", "covr.jsonl": "{}\n", "paraphrases.csv": "question_id,text\n"}
     for name, text in files.items():
         (given / name).write_text(text)

@@ -243,7 +243,7 @@ def stall(now: Round) -> str:
         with (now.project.folder / "config/sources.tsv").open("a", encoding="utf-8") as sources:
             sources.write(server.line())
         told = _fetch(now, server)
-        if "goes on from byte" not in told or "stalled.bin" not in told:
+        if "goes on from byte" not in told or "stalled.dat" not in told:
             raise AssertionError(f"the download stalled, but the error says: {told or 'nothing'}")
         server.stalls = False
         again = _fetch(now, server)

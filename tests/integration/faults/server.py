@@ -16,7 +16,7 @@ from compvqa.scenes.download import Download
 class Stalling:
     """What is served, how much of it before the stall, and from which bytes it was asked for."""
 
-    target = "resources/stalling/stalled.bin"
+    target = "resources/stalling/stalled.dat"
 
     def __init__(self, draw: random.Random):
         self.content = draw.randbytes(300_000)
@@ -27,8 +27,8 @@ class Stalling:
     def line(self) -> str:
         """Its line in a list of downloads."""
         digest = hashlib.sha256(self.content).hexdigest()
-        url = f"http://127.0.0.1:{self.port}/stalled.bin"
-        row = Download("stalling", "stalled.bin", url, "1", digest, "MIT", str(len(self.content)), "")
+        url = f"http://127.0.0.1:{self.port}/stalled.dat"
+        row = Download("stalling", "stalled.dat", url, "1", digest, "MIT", str(len(self.content)), "")
         return "\t".join(astuple(row)) + "\n"
 
 

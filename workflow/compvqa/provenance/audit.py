@@ -12,8 +12,12 @@ from compvqa.provenance.folds import judged
 from compvqa.provenance.history import History, Record, run_folder
 from compvqa.provenance.steps import Step, steps
 from compvqa.provenance.story import Tables, stories
+from compvqa.scenes.pins import LOCK
 from compvqa.seeds import by_rank
 from compvqa.splits.splitters import SplitSettings, guard, parts_of
+
+# What a download's bytes were compared with: a checksum in the list of sources, or what the first fetch gave
+PINNED, TRUSTED = "pinned", "trusted on first use"
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,10 @@ def audit(split: Path, examples: int, seed: int) -> dict:
     """The audit of a split's table as data, every part of it told by a key.
 
     ``split`` (its name, table, definition, settings, seed, recipe, sizes of its parts), ``steps`` (:class:`Step`, each
-    after those that it read from), ``raw`` (raw files with URL, licence and sha256), ``guard`` (what the leak guard
-    compared, run again now), ``folds`` (:func:`compvqa.provenance.folds.judged`), ``examples`` (stories of random
-    questions, drawn with ``seed``). Raises :class:`InputError` if the split leaks or no record tells of it.
+    after those that it read from), ``raw`` (raw files with sha256; downloads with URL, licence and whether they are
+    pinned or were trusted on first use), ``guard`` (what the leak guard compared, run again now), ``folds``
+    (:func:`compvqa.provenance.folds.judged`), ``examples`` (stories of random questions, drawn with ``seed``).
+    Raises :class:`InputError` if the split leaks or no record tells of it.
     """
     target = Target.of(split)
     history, (path,), record = target.history, target.files, target.maker
@@ -112,6 +117,8 @@ def raw_files(found: Sequence[Step]) -> list[dict]:
         if not step.after and not step.given:
             settings = step.records[0].data["settings"] or {}
             told = {key: settings[key] for key in ("url", "version", "licence") if key in settings}
+            if "url" in told:
+                told["trust"] = TRUSTED if settings.get("sha256") == LOCK else PINNED
             for record in step.records:
                 for path, digest in sorted(record.outputs.items()):
                     rows.append({"file": path, "sha256": digest, "from": step.stage, **told})

@@ -180,7 +180,7 @@ def _folds(rows: Sequence[dict]) -> list[RenderableType]:
 
 def _origin(row: dict) -> str:
     if "url" in row:
-        return f"from {row['url']} ({row['licence']})"
+        return f"from {row['url']} ({row['licence']}, {row['trust']})"
     return "given" if row["from"] == "given" else f"made by {row['from']}"
 
 

@@ -1,0 +1,38 @@
+"""What an audit tells of raw files."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from compvqa.provenance.audit import Target, way
+from compvqa.provenance.telling import way as told_way
+from compvqa.run import run_stage
+
+URL = "https://h/names.txt"
+
+
+@pytest.mark.parametrize(
+    ("sha256", "trust"), [("lock", "trusted on first use"), ("a" * 64, "pinned"), ("git:" + "a" * 40, "pinned")]
+)
+def test_downloads_are_pinned_or_trusted_on_first_use(tmp_path, monkeypatch, sha256, trust):
+    monkeypatch.chdir(tmp_path)
+    raw, made = Path("resources/names.txt"), Path("results/bed/names.json")
+    settings = {"url": URL, "version": "1", "sha256": sha256, "licence": "MIT"}
+
+    def write(path: Path) -> dict[str, int]:
+        path.parent.mkdir(parents=True)
+        path.write_text("cat")
+        return {}
+
+    for stage, inputs, path, noted in (("download", [], raw, settings), ("lexicon", [raw], made, None)):
+        run_stage(
+            stage, ["compvqa.tables"], partial(write, path), inputs=inputs, outputs=[path], settings=noted, seed=0
+        )
+    told = way(Target.of(made))
+    assert [(row["url"], row["trust"]) for row in told["raw"]] == [(URL, trust)]
+    console = Console(width=300)
+    with console.capture() as shown:
+        console.print(told_way(told))
+    assert f"from {URL} (MIT, {trust})" in shown.get()
