@@ -173,7 +173,7 @@ def test_no_archive_is_not_recorded(server, tmp_path):
 def test_an_archive_without_a_wanted_member_is_not_fetched_again_when_the_list_is_right(server, tmp_path):
     server.files["/x"] = zipped(tmp_path / "made", ["a.txt"])
     wanted = row(server, url=f"{server.root}/x", sha256="lock", bytes="", unpack="zip", members="b.txt")
-    with pytest.raises(InputError, match="holds no 'b.txt', but a.txt: correct the members"):
+    with pytest.raises(InputError, match="holds no 'b.txt', but 'a.txt': correct the members"):
         download(wanted, tmp_path / "out", tmp_path / "lock.tsv")
     assert not (tmp_path / "lock.tsv").exists()
     assert download(replace(wanted, members="a.txt"), tmp_path / "out", tmp_path / "lock.tsv")["bytes fetched"] == 0

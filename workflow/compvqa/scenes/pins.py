@@ -73,7 +73,7 @@ def record(path: Path, url: str, digest: str) -> None:
     waiting = path.with_name(f".{path.name}.lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(waiting, timeout=WAIT):
+        with FileLock(waiting, timeout=WAIT, mode=0o666):  # of whoever shares the folder
             locked = read_lock(path)
             if locked.setdefault(url, digest) != digest:
                 raise Refused(f"{url} gave the sha256 {digest} here, and {locked[url]} to another process")

@@ -120,9 +120,11 @@ def _checked(archive: Path, name: str, plain: bool, folder: bool) -> str:
     """The name in its shortest form, which only a folder may have none of."""
     short = PurePosixPath(name).as_posix()
     if leaves(name) or not plain or (short == "." and not folder):
-        raise Refused(f"{archive} holds {name[:100]!r}, which is a link or leaves the folder: nothing was unpacked")
+        raise Refused(
+            f"{archive} holds {name[:100]!r}, which is a link or leaves the folder, so that nothing was unpacked"
+        )
     if too_long(name):
-        raise Refused(f"{archive} holds {name[:40]!r}…, a name of {len(name)} characters: nothing was unpacked")
+        raise Refused(f"{archive} holds {name[:40]!r}…, a name of {len(name)} characters, so that nothing was unpacked")
     return short
 
 
@@ -131,16 +133,16 @@ def _chosen(archive: Path, found: Iterator[_Member], wanted: Sequence[str]) -> l
     members = {member.name: member for member in found}
     missing = [name for name in wanted if name not in members]
     if missing:
-        few = ", ".join([*sorted(members)[:5], *(["…"] if len(members) > 5 else [])]) or "nothing"
+        few = ", ".join([*(repr(name[:60]) for name in sorted(members)[:5]), *["…"][: len(members) > 5]]) or "nothing"
         advice = "correct the members in the list of sources, or delete it to fetch it again"
-        raise InputError(f"{archive} holds no {missing[0]!r}, but {few[:300]}: {advice}.")
+        raise InputError(f"{archive} holds no {missing[0]!r}, but {few}: {advice}.")
     chosen = [members[name] for name in wanted] if wanted else list(members.values())
     for member in chosen:
         if member.encrypted:
             advice = "ask its publisher for an archive that needs none"
             raise Refused(f"{archive} is encrypted: {member.name!r} needs a password", advice)
         if any(parent.as_posix() in members for parent in PurePosixPath(member.name).parents):
-            raise Refused(f"{archive} holds {member.name!r} below a file: nothing was unpacked")
+            raise Refused(f"{archive} holds {member.name!r} below a file")
     return chosen
 
 
