@@ -274,6 +274,12 @@ def test_a_full_disk_is_told_before_and_while_a_file_comes(server, tmp_path, mon
         download(row(server), tmp_path, tmp_path / "lock.tsv")
 
 
+def test_what_is_in_the_way_of_the_folder_is_told(server, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="data.dat.part could not be written .*: see what is in the way"):
+        download(row(server), tmp_path / "file/out", tmp_path / "lock.tsv")
+
+
 FETCH = """
 import sys
 from pathlib import Path
@@ -324,11 +330,13 @@ HEAD = "name\tfile\turl\tversion\tsha256\tlicence\tbytes\tunpack\tmembers\tabout
     ("line", "words"),
     [
         ("a\t../x\thttps://h/x\t1\tlock\tMIT\t\t\t\t", "line 2: the file"),
+        ("a\tx.zip\thttps://h/x\t1\tlock\tMIT\t\tzip\tx ../y\t", "line 2: the file '../y'"),
         ("a\tx\tfile:///x\t1\tlock\tMIT\t\t\t\t", "not usable"),
         (f"a\t{'x' * 300}\thttps://h/x\t1\tlock\tMIT\t\t\t\t", "line 2: the file"),
         ("a\tx\thttps://h/x\t1\tabc\tMIT\t\t\t\t", "64 hexadecimal"),
         (f"a\tx\thttps://h/x\t1\tgit:{'a' * 64}\tMIT\t\t\t\t", "64 hexadecimal digits, git: and 40, or 'lock'"),
         ("a\tx\thttps://h/x\t1\tlock\tMIT\tmany\t\t\t", "whole number"),
+        (f"a\tx\thttps://h/x\t1\tlock\tMIT\t{'9' * 5000}\t\t\t", "whole number"),
         ("a\tx\thttps://h/x\t1\tlock\tMIT\t\trar\t\t", "zip, tar or empty"),
         ("a\tx\thttps://h/x\t1\tlock\tMIT\t\t\t\t-3", "about_mb must be a number"),
         ("a\tx", "expected 10 columns"),

@@ -69,9 +69,11 @@ def read_sources(path: Path) -> list[Download]:
     for number, row in enumerate(read_tsv(path, wanted), start=2):
         download = Download(**row)
         where = f"{path}, line {number}"
-        if leaves(download.file) or too_long(download.file) or not download.url.startswith(("https://", "http://")):
-            raise InputError(f"{where}: the file {download.file!r} or its URL {download.url!r} is not usable.")
-        if download.bytes and not download.bytes.isdigit():
+        wrong = [name for name in (download.file, *download.files()) if leaves(name) or too_long(name)]
+        if wrong or not download.url.startswith(("https://", "http://")):
+            name = (wrong or [download.file])[0]
+            raise InputError(f"{where}: the file {name!r} or its URL {download.url!r} is not usable.")
+        if download.bytes and not re.fullmatch("[0-9]{1,18}", download.bytes):
             raise InputError(f"{where}: bytes must be a whole number or empty, not {download.bytes!r}.")
         if download.about_mb and not re.fullmatch(r"\d+(\.\d+)?", download.about_mb):
             raise InputError(f"{where}: about_mb must be a number or empty, not {download.about_mb!r}.")
@@ -107,8 +109,8 @@ def download(row: Download, folder: Path, lock: Path) -> dict[str, int]:
     except Refused as refused:
         if not kept:
             path.unlink(missing_ok=True)
-        again = "its part was deleted; try again, or see whether a new version is out"
-        again = "delete it to fetch it again" if kept else again
+        fresh = "its part was deleted; try again, or see whether a new version is out"
+        again = "delete it to fetch it again" if kept else fresh
         raise InputError(f"{refused}: {refused.advice or again}.") from None
     if not kept:
         path.replace(target)
@@ -117,43 +119,52 @@ def download(row: Download, folder: Path, lock: Path) -> dict[str, int]:
 
 def _fetch(row: Download, part: Path) -> int:
     """Append what is missing of the row's file to ``part``; the number of bytes that came."""
-    target, fetched = part.with_suffix(""), 0
+    target = part.with_suffix("")
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
-        have = part.stat().st_size if part.is_file() else 0
+        have = _size(part)
         headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
         with requests.get(row.url, headers=headers, stream=True, timeout=_timeout()) as answer:
             if answer.status_code == 416 and have:  # nothing is missing, or the part is too long
                 return 0
             if answer.status_code not in (200, 206):
                 raise _status(row, target, answer)
-            have = have if answer.status_code == 206 and _starts_at(answer, have) else 0
-            size = _length(row, target, answer)
-            _limit(row, have + (size or 0))
-            check_room(part.parent, size or 0, f"what is missing of {target}")
-            blocks = _blocks(answer, row, have, size)
-            first = next(blocks, b"")
-            if have == 0 and is_page(first):  # what is there of the file is kept
-                raise InputError(f"{row.url} answered with {PAGE} instead of a file: {by_hand(row.url, target)}.")
-            with part.open("ab" if have else "wb") as out:
-                for block in chain([first], blocks):
-                    _limit(row, have + fetched + len(block), size and have + size)
-                    out.write(block)
-                    fetched += len(block)
-            if size is not None and fetched < size:
-                raise requests.ConnectionError("the connection was closed early")
+            return _receive(row, part, answer, have if answer.status_code == 206 and _starts_at(answer, have) else 0)
     except requests.TooManyRedirects:
         why = "leads from one address to the next without end"
         raise InputError(f"{row.url} {why}: correct its URL, or {by_hand(row.url, target)}.") from None
     except (requests.RequestException, HTTPError, UnicodeError) as error:
         raise InputError(
             f"{row.url} could not be fetched ({type(error).__name__}): check the network and run again (it "
-            f"goes on from byte {have + fetched:,}), or put the file at {target} by hand."
+            f"goes on from byte {_size(part):,}), or put the file at {target} by hand."
         ) from None
     except OSError as error:
         why = f"could not be written ({error.strerror or error}): see what is in the way, and run again"
         raise disk_full(error, part) or InputError(f"{part} {why}.") from None
+
+
+def _receive(row: Download, part: Path, answer: requests.Response, have: int) -> int:
+    """Write what an answer sends behind the first ``have`` bytes of ``part``; the number of bytes."""
+    target, fetched, size = part.with_suffix(""), 0, _length(row, part.with_suffix(""), answer)
+    _limit(row, have + (size or 0))
+    check_room(part.parent, size or 0, f"what is missing of {target}")
+    blocks = _blocks(answer, row, have, size)
+    first = next(blocks, b"")
+    if have == 0 and is_page(first):  # before what is there of the file is given up
+        raise InputError(f"{row.url} answered with {PAGE} instead of a file: {by_hand(row.url, target)}.")
+    with part.open("ab" if have else "wb") as out:
+        for block in chain([first], blocks):
+            _limit(row, have + fetched + len(block), size and have + size)
+            out.write(block)
+            fetched += len(block)
+    if size is not None and fetched < size:
+        raise requests.ConnectionError("the connection was closed early")
     return fetched
+
+
+def _size(part: Path) -> int:
+    """The bytes that are there of a file."""
+    return part.stat().st_size if part.is_file() else 0
 
 
 def _timeout() -> float:
