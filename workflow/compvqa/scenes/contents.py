@@ -16,13 +16,6 @@ _TEXT = {".csv", ".jsonl", ".tab", ".tsv", ".txt", ".yaml", ".yml"}
 _HDF5 = (b"\x89HDF\r\n\x1a\n",)
 # What torch.save writes: a zip, before that a pickle
 _WEIGHTS = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
-_BEGINNINGS = (b"<!doctype html", b"<html", b"<head", b"<script")
-_TEXT = {".csv", ".jsonl", ".tab", ".tsv", ".txt", ".yaml", ".yml"}
-_HDF5 = (b"\x89HDF\r\n\x1a\n",)
-_WEIGHTS = (
-    b"PK\x03\x04",
-    *(bytes([0x80, protocol]) for protocol in range(2, 6)),
-)  # what torch.save writes: zip, pickle
 _BEGINNINGS = {".h5": _HDF5, ".hdf5": _HDF5, ".bin": _WEIGHTS, ".pt": _WEIGHTS, ".pth": _WEIGHTS}
 
 
