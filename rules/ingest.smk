@@ -88,6 +88,7 @@ rule scenes:
         ),
     output:
         tables=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        rejects=f"{T}/scenes/rejects.parquet",
         record=f"{T}/scenes/scenes.prov.json",
     log:
         "logs/scenes.log",

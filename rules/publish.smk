@@ -116,9 +116,12 @@ rule publish_card:
 
 rule crate:
     input:
-        f"{T}/paper/index.html",
-        f"{T}/dataset/questions.parquet",
-        expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
+        f"{T}/manifest.json",
+        targets=[
+            f"{T}/paper/index.html",
+            f"{T}/dataset/questions.parquet",
+            *expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
+        ],
     output:
         crate=f"{T}/ro-crate-metadata.json",
         code=directory(f"{T}/code"),
@@ -136,7 +139,7 @@ rule crate:
         runtime=minutes(30),
     params:
         config=data(CRATE),
-        targets=lambda wildcards, input: repeated("--target", input),
+        targets=lambda wildcards, input: repeated("--target", input.targets),
         code=code_of("crate"),
     shell:
         f"python -m compvqa crate {T} --project $PROJECT {{params.targets:q}}"

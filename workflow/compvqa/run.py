@@ -68,6 +68,7 @@ def run_stage(
     that has changed since is refused. ``note`` is the record's path where it is not
     ``<first output>.prov.json``.
     """
+    modules = list(modules)
     digest = code_digest(*modules)
     if code is not None and code != digest:
         raise InputError(f"the code of {stage} changed while the workflow ran: start the workflow again.")
@@ -91,6 +92,7 @@ def run_stage(
         stage=stage,
         recipe=recipe,
         code=digest,
+        modules=modules,
         settings=data,
         seed=seed,
         inputs=inputs,

@@ -67,6 +67,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "publish_split": ("compvqa.publish.parquet",),
     "publish_card": ("compvqa.publish.card", "compvqa.publish.croissant"),
     "crate": ("compvqa.provenance.crate",),
+    "manifest": ("compvqa.provenance.manifest",),
     "samples": ("compvqa.paper.explorer.questions",),
     "index": ("compvqa.paper.explorer.index",),
 }

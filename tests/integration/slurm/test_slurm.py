@@ -119,9 +119,9 @@ def accounted() -> dict[str, list[Ran]]:
 
 
 def hashes(project: Project) -> dict[str, str]:
-    """The sha256 of all results but the records, which tell times and jobs."""
-    results = project.folder / "results"
-    files = [path for path in results.rglob("*") if path.is_file() and not path.name.endswith(".prov.json")]
+    """The sha256 of all results but the records, which tell times and jobs, and the manifest, which tells of them."""
+    results, facts = project.folder / "results", (".prov.json", "manifest.json")
+    files = [path for path in results.rglob("*") if path.is_file() and not path.name.endswith(facts)]
     return {str(path.relative_to(results)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 

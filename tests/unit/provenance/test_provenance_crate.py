@@ -121,6 +121,14 @@ def test_files_have_sha256_size_and_format(project):
     assert found["#lexicon.json"]["sha256"] == digest("lexicon.json")
 
 
+def test_the_sha256_of_the_manifest_stands_in_it(project):
+    chain()
+    assert "manifest.json" not in made(project)
+    (RESULTS / "manifest.json").write_text("{}")
+    found = made(project)
+    assert found["manifest.json"]["sha256"] == digest("{}") and "manifest.json" in ids(found["./"]["hasPart"])
+
+
 def test_a_download_has_its_url_and_licence(project):
     chain()
     found = made(project)

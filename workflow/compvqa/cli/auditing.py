@@ -1,22 +1,42 @@
-"""The command that audits where results came from."""
+"""Commands that write down what a run made, and that audit where results came from."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compvqa.cli.options import Code, Config, Frame
 from compvqa.errors import InputError
 
 if TYPE_CHECKING:
     from compvqa.provenance.audit import Target
+    from compvqa.provenance.verify import Asked, Verdict
 
 RESULTS = Path("results")
 SUFFIXES = (".txt", ".json", ".html")
 RECIPE = re.compile(r"[0-9a-f]{24}")
+SHOWN = 10  # findings of a kind that --verify prints without --all
+
+
+def manifest(
+    results: Annotated[Path, typer.Argument(help="Folder of a run's results, as the workflow named it.")],
+    project: Annotated[Path, typer.Option(help="Folder of the workflow, for the commit of git.")],
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Write the manifest of a run: each file and each record with its sha256, the config, the code."""
+    from compvqa.provenance.manifest import MANIFEST, ManifestSettings, write_manifest
+    from compvqa.provenance.record import sha256
+
+    frame = Frame("manifest", config, 0, code)
+    settings = frame.settings(ManifestSettings)
+    frame.run(lambda: write_manifest(results, project, settings), [], [])
+    typer.echo(f"{results / MANIFEST} has the sha256 {sha256(results / MANIFEST)}")
 
 
 def audit(
@@ -31,12 +51,33 @@ def audit(
         typer.Option(help="The test-bed's folder in results/; without it, the only one that has the split."),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Rehash all that led to it; exit with 1 at the first difference.")
+        bool,
+        typer.Option(
+            "--verify",
+            help="Rehash all that led to it, and compare it with manifest and records; exits with 0 where all agrees, "
+            "1 where something is altered, missing, extra or outdated, 3 where other code made it, 4 where something "
+            "cannot be checked.",
+        ),
     ] = False,
+    manifest_sha256: Annotated[
+        str | None, typer.Option(help="With --verify: the sha256 the manifest must have.")
+    ] = None,
+    signers: Annotated[
+        Path | None,
+        typer.Option(help="With --verify: file of allowed signers (ssh-keygen), one of whom must have signed."),
+    ] = None,
+    signer: Annotated[str | None, typer.Option(help="With --signers: the one of them who must have.")] = None,
+    sign: Annotated[
+        Path | None, typer.Option(metavar="KEY", help="Sign the manifest of a test-bed's folder with an SSH key.")
+    ] = None,
     diff: Annotated[bool, typer.Option("--diff", help="Say what differs between two targets, A and B.")] = False,
     example: Annotated[str | None, typer.Option(help="A question_id: tell this question's whole story.")] = None,
     examples: Annotated[int, typer.Option(min=0, help="Random questions to trace back.")] = 3,
     seed: Annotated[int, typer.Option(help="The seed that they are drawn with.")] = 1,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="Tell everything: each step, count and scene, or each thing that --verify found."),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write a .txt, .json or .html file instead of printing.")] = None,
 ) -> None:
     """Where a split came from: sources, counts, leak checks, filters' folds, and examples traced to raw records; of any
@@ -48,8 +89,10 @@ def audit(
         if len(names) != 2:
             raise InputError("--diff compares two targets: give two tables or two test-beds' folders.")
         _diff(names, testbed, out)
+    elif sign:
+        _sign(_folders(names, testbed), sign)
     elif verify:
-        _verify(names, testbed)
+        _verify(_folders(names, testbed), testbed, Proof(manifest_sha256, signers, signer), every)
     elif example:
         _example(example, testbed, out)
     elif len(names) == 1 and not Path(names[0]).is_dir():
@@ -85,22 +128,93 @@ def _way(target: Target, out: Path | None) -> None:
     _give(told, telling.way(told), out)
 
 
-def _verify(names: list[str], testbed: Path | None) -> None:
-    from compvqa.provenance.verify import verify
+def _folders(names: list[str], testbed: Path | None) -> list[str]:
+    """What was named; the only test-bed's folder where nothing was."""
+    if names:
+        return names
+    return [str(testbed or _only(sorted(path for path in RESULTS.glob("*") if path.is_dir()), "test-bed"))]
 
-    if not names:
-        names = [str(testbed or _only(sorted(path for path in RESULTS.glob("*") if path.is_dir()), "test-bed"))]
-    for name in names:
-        target = _target(name, testbed)
-        verdict = verify(target.history, target.records)
-        if verdict.differences:
-            raise InputError(verdict.differences[0])
-        typer.echo(f"{name}: {verdict.records:,} records and {verdict.files:,} files agree")
-        for what, paths in (("gone", verdict.gone), ("given from elsewhere", verdict.elsewhere)):
-            if paths:
-                typer.echo(
-                    f"  not hashed, {what}: {len(paths):,} ({', '.join(paths[:3])}{' …' if len(paths) > 3 else ''})"
+
+def _sign(folders: list[str], key: Path) -> None:
+    from compvqa.provenance.signature import sign
+
+    for folder in folders:
+        typer.echo(f"signed: {sign(Path(folder), key)}")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What shows that a manifest is the one that was written: its sha256, or who signed it."""
+
+    sha256: str | None
+    signers: Path | None
+    signer: str | None
+
+    def check(self, asked: Asked) -> str:
+        """Who vouches for the manifest, in words; :class:`InputError` where it is another."""
+        from compvqa.provenance.manifest import MANIFEST
+        from compvqa.provenance.signature import signer
+
+        told, folder = "", asked.history.root / asked.bed
+        if self.sha256 or self.signers:
+            if asked.manifest is None:
+                raise InputError(f"{folder / MANIFEST} is not there: without it nobody vouches for {folder}.")
+            if self.sha256 and self.sha256.lower() != asked.manifest.sha256:
+                raise InputError(
+                    f"{folder / MANIFEST} has the sha256 {asked.manifest.sha256}, not {self.sha256}: it is another one."
                 )
+            told += ", as was expected" * bool(self.sha256)
+        if self.signers:
+            told += f", signed by {signer(folder, self.signers, self.signer)}"
+        return told
+
+
+def _verify(names: list[str], testbed: Path | None, proof: Proof, every: bool) -> None:
+    from compvqa.provenance.verify import KINDS, verify
+
+    verdicts = []
+    for name in names:
+        asked = _asked(name, testbed)
+        told = proof.check(asked)
+        verdicts.append(verify(asked))
+        _tell(name, asked, verdicts[-1], told, every)
+    worst = [finding for verdict in verdicts if verdict.status() == 1 for finding in verdict.findings]
+    if worst:
+        raise InputError(min(worst, key=lambda finding: KINDS.index(finding.kind)).told)
+    raise typer.Exit(min((status for verdict in verdicts if (status := verdict.status())), default=0))
+
+
+def _asked(name: str, testbed: Path | None) -> Asked:
+    from compvqa.provenance.manifest import MANIFEST
+    from compvqa.provenance.verify import Asked
+
+    if (Path(name) / MANIFEST).is_file():
+        return Asked.testbed(Path(name))
+    target = _target(name, testbed)
+    folder = Path(name).resolve().relative_to(target.history.root).as_posix() if Path(name).is_dir() else None
+    return Asked.of(target.history, target.files, folder)
+
+
+def _tell(name: str, asked: Asked, verdict: Verdict, vouched: str, every: bool) -> None:
+    """Print what was compared, and the findings by kind."""
+    from compvqa.provenance.checkout import state, told
+    from compvqa.provenance.manifest import MANIFEST
+    from compvqa.provenance.record import ROOT
+
+    agree = "agree" if verdict.status() != 1 else "were compared"
+    typer.echo(f"{name}: {verdict.records:,} records and {verdict.files:,} files {agree}")
+    if asked.manifest:
+        typer.echo(f"  {MANIFEST}: sha256 {asked.manifest.sha256}{vouched}")
+        written, here = asked.manifest.data["git"], state(ROOT)
+        typer.echo(f"  written at {told(written)}" + (f"; here is {told(here)}" if here != written else ""))
+    if verdict.temporary:
+        typer.echo(f"  temporary files that are gone, as they should be: {verdict.temporary:,}")
+    for kind, findings in verdict.by_kind().items():
+        typer.echo(f"{kind}: {len(findings):,}")
+        for finding in findings[: None if every else SHOWN]:
+            typer.echo(f"  {finding.told}")
+        if len(findings) > SHOWN and not every:
+            typer.echo(f"  … and {len(findings) - SHOWN:,} more (--all tells them)")
 
 
 def _diff(names: list[str], testbed: Path | None, out: Path | None) -> None:
@@ -184,5 +298,6 @@ def _only(found: list[Path], what: str) -> Path:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add this command."""
+    """Add these commands in their order."""
+    app.command()(manifest)
     app.command()(audit)

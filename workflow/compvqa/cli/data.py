@@ -146,7 +146,8 @@ def scenes(
 
     frame = Frame("scenes", None, 0, code)
     inputs = [path for folder in source for path in scene_tables(folder)]
-    frame.run(lambda: merge(source, out), inputs, scene_tables(out), out / "scenes.prov.json")
+    outputs = [*scene_tables(out), out / "rejects.parquet"]
+    frame.run(lambda: merge(source, out), inputs, outputs, out / "scenes.prov.json")
 
 
 def subgraphs(

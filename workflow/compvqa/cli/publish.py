@@ -102,6 +102,7 @@ def crate(
     """Describe a finished run as a Workflow Run RO-Crate: ro-crate-metadata.json in the folder of its results."""
     from compvqa.provenance.crate import CODE, METADATA, CrateSettings, write_crate
     from compvqa.provenance.lineage import Lineage
+    from compvqa.provenance.manifest import MANIFEST
     from compvqa.scenes.download import read_sources
 
     frame = Frame("crate", config, 0, code)
@@ -109,7 +110,8 @@ def crate(
     lineage = Lineage.read(results, target)
     downloads = read_sources(sources) if sources else []
     out = [results / METADATA, results / CODE]
-    frame.run(lambda: write_crate(lineage, project, settings, downloads), [Path(run.path) for run in lineage.runs], out)
+    read = [*(Path(run.path) for run in lineage.runs), *results.glob(MANIFEST)]
+    frame.run(lambda: write_crate(lineage, project, settings, downloads), read, out)
 
 
 def add_to(app: typer.Typer) -> None:

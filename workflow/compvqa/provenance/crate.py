@@ -11,7 +11,7 @@ import json
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 from pydantic import Field
 from rocrate.model.contextentity import ContextEntity
@@ -23,6 +23,8 @@ from compvqa.files import write_json
 from compvqa.provenance.crate_files import CrateFiles, one, quoted, reference
 from compvqa.provenance.history import Record
 from compvqa.provenance.lineage import Lineage
+from compvqa.provenance.manifest import MANIFEST
+from compvqa.provenance.record import without_folders
 from compvqa.provenance.sources import Licence, common, licence, origins
 from compvqa.publish.settings import PublishSettings
 from compvqa.scenes.download import Download
@@ -66,14 +68,15 @@ def write_crate(
     """
     results = lineage.results
     code = [*copy_code(project, results / CODE), *_run_config(results / RUN_CONFIG, settings.run)]
+    code += [results / MANIFEST] if (results / MANIFEST).is_file() else []  # its sha256 stands for the whole run
     crate = ROCrate(version="1.1")
     crate.metadata["conformsTo"] = [{"@id": crate.metadata.profile}, {"@id": list(PROFILES)[-1]}]
     crate.metadata.extra_terms = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
     files = CrateFiles(crate, lineage, code)
     Builder(crate, files, lineage, settings, downloads).build()
-    described = crate.metadata.generate()
-    described["@graph"] = [{key: _single(value) for key, value in entity.items()} for entity in described["@graph"]]
-    write_json(results / METADATA, described, recipe=False)
+    metadata = crate.metadata.generate()
+    metadata["@graph"] = [{key: _single(value) for key, value in entity.items()} for entity in metadata["@graph"]]
+    write_json(results / METADATA, metadata, recipe=False)
     return {"runs": len(lineage.runs), "files": len(files.made), "raw files": len(lineage.raw())}
 
 
@@ -107,17 +110,6 @@ def _run_config(path: Path, config: dict) -> Iterator[Path]:
     if config:
         write_json(path, without_folders(config), recipe=False)
         yield path
-
-
-def without_folders(value: object) -> object:
-    """``value`` with each absolute path in it cut to its name."""
-    if isinstance(value, dict):
-        return {key: without_folders(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_folders(item) for item in value]
-    if isinstance(value, str) and (PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute()):
-        return PureWindowsPath(value).name
-    return value
 
 
 class Builder:

@@ -31,6 +31,12 @@ def code_digest(*modules: str) -> str:
     return digest.hexdigest()
 
 
+def package_digest() -> str:
+    """A hash of all modules of the package."""
+    paths = (path.relative_to(_ROOT).with_suffix("") for path in (_ROOT / PACKAGE).rglob("*.py"))
+    return code_digest(*(".".join(path.parts).removesuffix(".__init__") for path in paths))
+
+
 def files_digest(folder: Path) -> str:
     """A hash of the names and bytes of the files in ``folder`` (pages' templates)."""
     digest = blake2b(digest_size=12)

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from compvqa import tables
 
@@ -87,6 +87,7 @@ def write(
     stage: str,
     recipe: str,
     code: str,
+    modules: Iterable[str],
     settings: object,
     seed: int | None,
     inputs: Iterable[Path],
@@ -95,11 +96,15 @@ def write(
     facts: dict[str, str],
     started: datetime,
 ) -> None:
-    """Write the record of one run as JSON. Paths are as given (relative in a workflow), never absolute."""
+    """Write the record of one run as JSON. Paths are as given (relative in a workflow), never absolute.
+
+    ``modules`` are those whose digest ``code`` is: by them it can be told later whether the code has changed.
+    """
     record = {
         "stage": stage,
         "recipe": recipe,
         "code": code,
+        "modules": sorted(modules),
         "settings": settings,
         "seed": seed,
         "inputs": [_told(p) for p in files_of(inputs)],
@@ -125,3 +130,14 @@ def shown(path: Path) -> str:
     if not path.is_absolute():
         return path.as_posix()
     return PROJECT + path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
+
+
+def without_folders(value: object) -> object:
+    """``value`` with each absolute path in it cut to its name."""
+    if isinstance(value, dict):
+        return {key: without_folders(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_folders(item) for item in value]
+    if isinstance(value, str) and (PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute()):
+        return PureWindowsPath(value).name
+    return value

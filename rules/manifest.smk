@@ -1,0 +1,48 @@
+# Takes all that a run made; gives its manifest: each file and each record with its sha256, the config and the code.
+from snakemake.io import is_flagged
+
+DEFINED = {
+    "splits": (SPLITS, CONFIG.splits.names),
+    "models": (MODELS, sorted({*CONFIG.models.trained, *([CONFIG.presence.model] if presence_models() else [])})),
+    "paper": (PAPER, CONFIG.paper.show),
+    "templates": (TEMPLATES, [] if CONFIG.released else TEMPLATES.names()),
+}
+# Files that Snakemake deletes once nobody needs them, of any wildcards
+TEMPORARY = [
+    re.sub(r"{[^}]*}", "*", str(path)) for rule in workflow.rules for path in rule.output if is_flagged(path, "temp")
+]
+MANIFEST = as_json(
+    {
+        "config": CONFIG.model_dump(mode="json"),
+        "definitions": {
+            f"{kind}/{name}": folder.digest(name) for kind, (folder, names) in DEFINED.items() for name in names
+        },
+        "temporary": sorted(TEMPORARY),
+    }
+)
+
+
+rule manifest:
+    input:
+        f"{T}/paper/index.html",
+        f"{T}/dataset/questions.parquet",
+        expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
+        [rules.load_testbed.output.loaded] if CONFIG.neo4j.load else [],
+    output:
+        manifest=f"{T}/manifest.json",
+    log:
+        "logs/manifest.log",
+    benchmark:
+        f"{JOBS}/manifest.tsv"
+    conda:
+        "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
+    resources:
+        mem_mb=memory(1000),
+        runtime=minutes(30),
+    params:
+        config=data(MANIFEST),
+        code=code_of("manifest"),
+    shell:
+        f"python -m compvqa manifest {T} --project $PROJECT --config {{params.config:q}}{LOG}"
