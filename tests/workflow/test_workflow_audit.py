@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -88,16 +89,45 @@ def test_the_page_and_the_text_tell_the_same_split(finished, tmp_path):
     printed = text.read_text()
     for words in ("HAS-QUANT-ALL", "Leak guard, run again now: passed", "none seen", "record ", "run again now"):
         assert words in printed
+    assert len(printed.splitlines()) <= 80
+    assert ask(finished, "has-quant-all", "--all", "--out", str(text)).returncode == 0
+    assert len(text.read_text().splitlines()) > 200 and "Counts at each stage" in text.read_text()
 
 
-def test_rehashing_passes_and_names_a_file_that_was_changed(edited):
+def test_a_finished_run_agrees_with_its_manifest_and_what_was_done_to_it_since_is_told_by_kind(edited):
     done = ask(edited, "--verify")
-    assert done.returncode == 0 and "records and" in done.stdout, done.stderr
-    path = edited.folder / BED / "scenes/objects.parquet"
+    assert done.returncode == 0 and "files agree" in done.stdout, done.stdout + done.stderr
+    assert "temporary files that are gone, as they should be: 14" in done.stdout
+    data = json.loads((edited.folder / BED / "manifest.json").read_text())
+    assert data["definitions"].keys() >= {f"splits/{name}" for name in SPLITS} | {"models/visualbert-tiny"}
+    assert data["config"]["testbed"] == "tiny" and set(data["git"]) == {"commit", "why"}
+
+    results = edited.folder / BED
+    path = results / "scenes/objects.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"?")
-    done = ask(edited, "--verify", "iid")
+    record = results / "dataset/questions.parquet.prov.json"
+    record.write_text(record.read_text().replace('"out": 652', '"out": 653'))
+    shutil.rmtree(results / "paper")
+    (results / "splits/has-quant-all.parquet").unlink()
+    (results / "splits/mine.parquet").write_text("")
+    shutil.rmtree(edited.folder / "resources")
+    with (edited.folder / "workflow/compvqa/balance.py").open("a") as file:
+        file.write("\nEDITED = True\n")
+    done = ask(edited, "--verify", "--all")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"compvqa: {BED}/scenes/objects.parquet has the sha256")
+    told = dict.fromkeys(re.findall(r"^(\w[\w ]+): \d", done.stdout, re.MULTILINE))
+    assert list(told) == ["altered", "missing", "extra", "made by other code", "unverifiable"]
+    for words in (
+        "dataset/questions.parquet.prov.json is not the record",
+        "paper/index.html is gone",
+        "splits/has-quant-all.parquet is gone",
+        "splits/mine.parquet was written by no stage",
+        "balance ran code",
+        "train_sceneGraphs.json is not there to be hashed",
+    ):
+        assert words in done.stdout
+    assert ask(edited, "--verify", "iid").returncode == 1
 
 
 def test_two_runs_are_compared_by_config_counts_and_questions(finished, edited):

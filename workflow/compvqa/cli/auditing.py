@@ -98,34 +98,34 @@ def audit(
     elif len(names) == 1 and not Path(names[0]).is_dir():
         target = _recipe(names[0], testbed) if RECIPE.fullmatch(names[0]) else _target(names[0], testbed)
         if target.maker and target.maker.stage == "split":
-            _audit(target.history.root / target.files[0], examples, seed, out)
+            _audit(target.history.root / target.files[0], examples, seed, every, out)
         else:
-            _way(target, out)
+            _way(target, every, out)
     else:
         raise InputError("give one thing to audit: a split's name, a file of the results, or a recipe id.")
 
 
-def _audit(split: Path, examples: int, seed: int, out: Path | None) -> None:
-    from compvqa.provenance import telling
+def _audit(split: Path, examples: int, seed: int, every: bool, out: Path | None) -> None:
+    from compvqa.provenance import brief, telling
     from compvqa.provenance.audit import audit as work
 
     told = work(split, examples, seed)
     if out and out.suffix == ".html":
         _write(out, telling.html(told))
     else:
-        _give(told, telling.text(told), out)
+        _give(told, (telling if every else brief).text(told), out)
     wrong = [row for row in told["folds"] if row.get("both")]
     if wrong:
         model, table, both = (wrong[0][key] for key in ("model", "table", "both"))
         raise InputError(f"{model} was trained on {both} of the images that it judged in {table}: train it on others.")
 
 
-def _way(target: Target, out: Path | None) -> None:
-    from compvqa.provenance import telling
+def _way(target: Target, every: bool, out: Path | None) -> None:
+    from compvqa.provenance import brief, telling
     from compvqa.provenance.audit import way
 
     told = way(target)
-    _give(told, telling.way(told), out)
+    _give(told, (telling if every else brief).way(told), out)
 
 
 def _folders(names: list[str], testbed: Path | None) -> list[str]:

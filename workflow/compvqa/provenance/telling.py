@@ -1,4 +1,4 @@
-"""An audit in words: as text for a terminal and as an HTML page."""
+"""An audit in words, all of it: as text for a terminal and as an HTML page."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from rich.tree import Tree
 from compvqa.paper.render import environment
 
 RAW_SHOWN = 12  # raw files that are listed by name; a drawn world has thousands of pictures
+GUARD = "Leak guard, run again now: passed"
+FOLDS = "Image filters: was any image judged by a model that had seen it?"
 
 
 def html(told: dict) -> str:
@@ -24,39 +26,48 @@ def html(told: dict) -> str:
 
 def text(told: dict) -> RenderableType:
     """The audit of a split for a terminal."""
-    split = told["split"]
-    head = f"{split['name']}: {sum(split['parts'].values()):,} rows, recipe {split['recipe']}, seed {split['seed']}"
-    parts = ", ".join(f"{part} {n:,}" for part, n in split["parts"].items())
     return Group(
-        Text(head, style="bold"),
-        Text(f"parts: {parts}"),
-        Text("definition: " + ", ".join(f"{key} {value}" for key, value in split["definition"].items() if value)),
-        *_back(told, split["recipe"]),
-        _heading("Leak guard, run again now: passed"),
+        *head(told),
+        *_back(told, told["split"]["recipe"]),
+        heading(GUARD),
         *[Text(f"{key.removeprefix('leak guard: ')}: {n:,}") for key, n in told["guard"].items()],
-        _heading("Image filters: was any image judged by a model that had seen it?"),
+        heading(FOLDS),
         *_folds(told["folds"]),
-        _heading("Examples"),
+        heading("Examples"),
         *[Padding(story(example), (0, 0, 1, 0)) for example in told["examples"]],
     )
 
 
+def head(told: dict) -> list[RenderableType]:
+    """What an audited split is."""
+    split = told["split"]
+    line = f"{split['name']}: {sum(split['parts'].values()):,} rows, recipe {split['recipe']}, seed {split['seed']}"
+    parts = ", ".join(f"{part} {n:,}" for part, n in split["parts"].items())
+    definition = ", ".join(f"{key} {value}" for key, value in split["definition"].items() if value)
+    return [Text(line, style="bold"), Text(f"parts: {parts}"), Text(f"definition: {definition}")]
+
+
 def way(told: dict) -> RenderableType:
     """The way to any output (:func:`compvqa.provenance.audit.way`) for a terminal."""
+    return Group(named(told), *_back(told, told["recipe"]))
+
+
+def named(told: dict) -> Text:
+    """What is audited, where it is no split."""
     files = told["files"]
     more = f" and {len(files) - 1:,} more of its recipe" if len(files) > 1 else ""
-    return Group(Text(f"{files[0]}{more}, recipe {told['recipe']}", style="bold"), *_back(told, told["recipe"]))
+    return Text(f"{files[0]}{more}, recipe {told['recipe']}", style="bold")
 
 
 def _back(told: dict, recipe: str) -> list[RenderableType]:
     """The way from raw files to what was made with a recipe."""
     return [
-        _heading("From raw files to here"),
+        heading("From raw files to here"),
         _tree(branches(told["steps"], recipe)),
-        _heading("Raw files"),
-        *[Text(f"{row['file']}  {_origin(row)}  sha256 {row['sha256']}") for row in _few(told["raw"])],
+        heading("Raw files"),
+        *[Text(f"{row['file']}  {origin(row)}  sha256 {row['sha256']}") for row in _few(told["raw"])],
         *([Text(f"… and {_hidden(told['raw']):,} more (all are in the JSON)")] if _hidden(told["raw"]) else []),
-        _heading("Counts at each stage"),
+        heading("Counts at each stage"),
         _counts(told["steps"]),
     ]
 
@@ -78,13 +89,7 @@ def branches(made: Sequence[dict], recipe: str) -> dict:
 def story(told: dict) -> RenderableType:
     """One question's story for a terminal."""
     row = told["question"]
-    lines: list[RenderableType] = [
-        Text(row["text"], style="bold"),
-        Text(
-            f"question {row['question_id']}, {row['template']}, answer {row['answer']}, {row['part']}"
-            + "".join(f"; in split {name}: {part}" for name, part in told["splits"].items())
-        ),
-    ]
+    lines: list[RenderableType] = [Text(row["text"], style="bold"), Text(opening(told))]
     if row["tree"]:
         lines.append(Text(f"seed {row['seed']}: subgraph {row['tree']} of {row['start_scene']}"))
     for scene in told["scenes"]:
@@ -97,10 +102,16 @@ def story(told: dict) -> RenderableType:
     return Group(*lines)
 
 
+def opening(told: dict) -> str:
+    """A question's id, template, answer and parts."""
+    row = told["question"]
+    said = f"question {row['question_id']}, {row['template']}, answer {row['answer']}, {row['part']}"
+    return said + "".join(f"; in split {name}: {part}" for name, part in told["splits"].items())
+
+
 def scene_lines(scene: dict) -> list[str]:
     """What is said of one scene of a question: where it is from, its part in the question, what filters said."""
-    where = f"record {scene['record']:,} of {scene['file']}" if scene.get("record") else "raw file no longer there"
-    lines = [f"{scene['scene_id']} (image {scene.get('image')}): {where}", f"  {_role(scene)}"]
+    lines = [f"{scene['scene_id']} (image {scene.get('image')}): {place(scene)}", f"  {role(scene)}"]
     for pair in scene.get("overlap", ()):
         lines.append(f"  m({pair['x']}, {pair['y']}) = {pair['m']:.3f} by {pair['model']}")
     for seen in scene["presence"]:
@@ -110,7 +121,13 @@ def scene_lines(scene: dict) -> list[str]:
     return lines
 
 
-def _role(scene: dict) -> str:
+def place(scene: dict) -> str:
+    """Where a scene lies in the raw files."""
+    return f"record {scene['record']:,} of {scene['file']}" if scene.get("record") else "raw file no longer there"
+
+
+def role(scene: dict) -> str:
+    """What a scene is to its question."""
     if scene["role"] != "distractor":
         return {"start": "the scene that the subgraph was found in", "other": "shown with the others"}.get(
             scene["role"], scene["role"]
@@ -178,7 +195,8 @@ def _folds(rows: Sequence[dict]) -> list[RenderableType]:
     return lines
 
 
-def _origin(row: dict) -> str:
+def origin(row: dict) -> str:
+    """Where a raw file is from, with the licence of a download."""
     if "url" in row:
         return f"from {row['url']} ({row['licence']}, {row['trust']})"
     return "given" if row["from"] == "given" else f"made by {row['from']}"
@@ -192,7 +210,8 @@ def _hidden(rows: Sequence[dict]) -> int:
     return max(len(rows) - RAW_SHOWN, 0)
 
 
-def _heading(words: str) -> Text:
+def heading(words: str) -> Text:
+    """A heading, with a line before it."""
     return Text(f"\n{words}", style="bold underline")
 
 
