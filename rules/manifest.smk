@@ -42,7 +42,7 @@ rule manifest:
         mem_mb=memory(1000),
         runtime=minutes(30),
     params:
-        config=data(MANIFEST),
+        about=data(MANIFEST),
         code=code_of("manifest"),
     shell:
-        f"python -m compvqa manifest {T} --project $PROJECT --config {{params.config:q}}{LOG}"
+        f"python -m compvqa manifest {T} --project $PROJECT --config {{params.about:q}}{LOG}"
