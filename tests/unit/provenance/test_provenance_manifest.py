@@ -81,7 +81,7 @@ def test_what_is_no_run_and_no_manifest_is_told_in_a_sentence(run):
 
 
 def test_git_tells_the_commit_and_whether_anything_was_changed(run, monkeypatch):
-    assert told(written()["git"]) == "no commit is known (the workflow's folder is no git repository)"
+    assert told(written()["git"]) == "no commit that is known (the workflow's folder is no git repository)"
     if not shutil.which("git"):
         pytest.skip("needs git, which is not on this machine")
     project = run / "project"

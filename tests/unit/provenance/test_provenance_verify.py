@@ -216,6 +216,28 @@ def test_the_command_tells_each_kind_and_exits_by_the_worst():
     assert "--all tells them" not in ask("--verify", BED, "--all")[1]
 
 
+def test_the_command_writes_all_that_it_found_to_a_file():
+    for number in range(12):
+        (BED / f"{number}.txt").write_text("")
+    assert ask("--verify", BED, "--out", "found.json")[0] == 1
+    (found,) = json.loads(Path("found.json").read_text()).values()
+    assert [finding["kind"] for finding in found["findings"]] == ["extra"] * 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--manifest-sha256", "0"], "tell what --verify is to find"),
+        (["--verify", "--signer", "ann"], "give the file of allowed signers too"),
+        (["--verify", "--out", "found.pdf"], "must end in"),
+        (["--sign", "key", "results/bed/splits"], "has no manifest.json to sign"),
+    ],
+)
+def test_options_that_do_not_go_together_are_told_in_a_sentence(arguments, words):
+    status, told = ask(*arguments)
+    assert status == 1 and words in told
+
+
 def test_a_manifest_that_was_edited_too_is_noticed_by_its_sha256_alone():
     known = sha256(BED / MANIFEST)
     assert ask("--verify", "--manifest-sha256", known.upper())[0] == 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,7 +93,9 @@ def audit(
     elif sign:
         _sign(_folders(names, testbed), sign)
     elif verify:
-        _verify(_folders(names, testbed), testbed, Proof(manifest_sha256, signers, signer), every)
+        _verify(_folders(names, testbed), testbed, Proof(manifest_sha256, signers, signer), every, out)
+    elif manifest_sha256 or signers or signer:
+        raise InputError("--manifest-sha256, --signers and --signer tell what --verify is to find: add it.")
     elif example:
         _example(example, testbed, out)
     elif len(names) == 1 and not Path(names[0]).is_dir():
@@ -156,6 +159,8 @@ class Proof:
         from compvqa.provenance.signature import signer
 
         told, folder = "", asked.history.root / asked.bed
+        if self.signer and not self.signers:
+            raise InputError("--signer names one of --signers: give the file of allowed signers too.")
         if self.sha256 or self.signers:
             if asked.manifest is None:
                 raise InputError(f"{folder / MANIFEST} is not there: without it nobody vouches for {folder}.")
@@ -169,15 +174,22 @@ class Proof:
         return told
 
 
-def _verify(names: list[str], testbed: Path | None, proof: Proof, every: bool) -> None:
+def _verify(names: list[str], testbed: Path | None, proof: Proof, every: bool, out: Path | None) -> None:
+    from rich.text import Text
+
     from compvqa.provenance.verify import KINDS, verify
 
-    verdicts = []
+    verdicts, lines = [], []
     for name in names:
         asked = _asked(name, testbed)
-        told = proof.check(asked)
+        vouched = proof.check(asked)
         verdicts.append(verify(asked))
-        _tell(name, asked, verdicts[-1], told, every)
+        lines += _lines(name, asked, verdicts[-1], vouched, every)
+    if out is None:
+        typer.echo("\n".join(lines))
+    else:
+        data = {name: asdict(verdict) for name, verdict in zip(names, verdicts, strict=True)}
+        _give(data, Text("\n".join(lines)), out)
     worst = [finding for verdict in verdicts if verdict.status() == 1 for finding in verdict.findings]
     if worst:
         raise InputError(min(worst, key=lambda finding: KINDS.index(finding.kind)).told)
@@ -195,26 +207,26 @@ def _asked(name: str, testbed: Path | None) -> Asked:
     return Asked.of(target.history, target.files, folder)
 
 
-def _tell(name: str, asked: Asked, verdict: Verdict, vouched: str, every: bool) -> None:
-    """Print what was compared, and the findings by kind."""
+def _lines(name: str, asked: Asked, verdict: Verdict, vouched: str, every: bool) -> Iterator[str]:
+    """What was compared, and the findings by kind."""
     from compvqa.provenance.checkout import state, told
     from compvqa.provenance.manifest import MANIFEST
     from compvqa.provenance.record import ROOT
 
     agree = "agree" if verdict.status() != 1 else "were compared"
-    typer.echo(f"{name}: {verdict.records:,} records and {verdict.files:,} files {agree}")
+    yield f"{name}: {verdict.records:,} records and {verdict.files:,} files {agree}"
     if asked.manifest:
-        typer.echo(f"  {MANIFEST}: sha256 {asked.manifest.sha256}{vouched}")
+        yield f"  {MANIFEST}: sha256 {asked.manifest.sha256}{vouched}"
         written, here = asked.manifest.data["git"], state(ROOT)
-        typer.echo(f"  written at {told(written)}" + (f"; here is {told(here)}" if here != written else ""))
+        yield f"  written at {told(written)}" + (f"; here is {told(here)}" if here != written else "")
     if verdict.temporary:
-        typer.echo(f"  temporary files that are gone, as they should be: {verdict.temporary:,}")
+        yield f"  temporary files that are gone, as they should be: {verdict.temporary:,}"
     for kind, findings in verdict.by_kind().items():
-        typer.echo(f"{kind}: {len(findings):,}")
+        yield f"{kind}: {len(findings):,}"
         for finding in findings[: None if every else SHOWN]:
-            typer.echo(f"  {finding.told}")
+            yield f"  {finding.told}"
         if len(findings) > SHOWN and not every:
-            typer.echo(f"  … and {len(findings) - SHOWN:,} more (--all tells them)")
+            yield f"  … and {len(findings) - SHOWN:,} more (--all tells them)"
 
 
 def _diff(names: list[str], testbed: Path | None, out: Path | None) -> None:

@@ -22,7 +22,7 @@ def state(project: Path) -> dict[str, object]:
 def told(state: dict) -> str:
     """:func:`state` in words."""
     if state["commit"] is None:
-        return f"no commit is known ({state['why']})"
+        return f"no commit that is known ({state['why']})"
     return f"commit {state['commit'][:12]} ({'clean' if state['clean'] else 'with changes that were not committed'})"
 
 

@@ -80,7 +80,7 @@ class Asked:
     @staticmethod
     def testbed(folder: Path) -> Asked:
         """All of a test-bed's folder, which has a manifest: it tells which folder it was."""
-        bed, here = read_manifest(folder / MANIFEST).folder, folder.resolve().as_posix()
+        bed, here = read_manifest(folder / MANIFEST).folder, os.path.abspath(folder)  # a link stays what it is called
         if not here.endswith(f"/{bed}"):
             raise InputError(f"{folder} was {bed} when its {MANIFEST} was written: give it that name again.")
         history = History(Path(here.removesuffix(bed)))
@@ -153,7 +153,8 @@ class _Verification:
         if maker and self.asked.manifest is None:
             return Finding(UNVERIFIABLE, path, f"{path} is gone: only a manifest tells whether it was temporary.")
         by = maker or next(iter(self.readers.get(path, ())), None)
-        return Finding(MISSING, path, f"{path} is gone, of which {by.path if by else MANIFEST} tells: run again.")
+        told = f"{path} is gone, of which {by.path if by else MANIFEST} tells: snakemake makes it again if you name it."
+        return Finding(MISSING, path, told)
 
     def _differs(self, path: str, found: str) -> Finding | None:
         """What is said of a file with the sha256 ``found``, if that is not what its maker, readers or manifest tell."""
