@@ -79,19 +79,21 @@ class History:
     def __init__(self, root: Path):
         self.root = root
         self._made: dict[str, Record] = {}
-        self._read: set[Path] = set()
+        self._read: set[str] = set()
 
     def maker(self, path: str) -> Record | None:
         """The record of the stage that made a file; None of a file that was given."""
-        if path.startswith(PROJECT) or Path(path).is_absolute():
+        if path.startswith((PROJECT, "/")):
             return None
-        for folder in Path(path).parents:
+        folder = path
+        while folder:
+            folder = folder.rpartition("/")[0]
             self._look(folder)
             if path in self._made:
                 return self._made[path]
         return None
 
-    def _look(self, folder: Path) -> None:
+    def _look(self, folder: str) -> None:
         if folder in self._read:
             return
         self._read.add(folder)
@@ -110,7 +112,7 @@ class History:
     def below(self, folder: str) -> list[Record]:
         """All records in a folder and the folders in it, by path."""
         found = sorted((self.root / folder).rglob(f"*{SUFFIX}"))
-        self._read |= {path.parent.relative_to(self.root) for path in found}
+        self._read |= {path.parent.relative_to(self.root).as_posix() for path in found}
         return [self._add(path) for path in found]
 
     def behind(self, paths: Iterable[str]) -> list[Record]:
