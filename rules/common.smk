@@ -212,7 +212,8 @@ def given_files():
     sources = [path for source in CONFIG.sources for path in source.files.values()]
     questions = CONFIG.released.parts.values() if CONFIG.released else []
     lexicon = CONFIG.lexicon.files() if CONFIG.lexicon else []
-    return [*map(str, [*sources, *questions, *lexicon, *CONFIG.features.released.files])]
+    labels = [] if CONFIG.released else CONFIG.word_labels.files
+    return [*map(str, [*sources, *questions, *lexicon, *labels, *CONFIG.features.released.files])]
 
 
 def variants(split):

@@ -31,6 +31,26 @@ def test_all_labelled_pairs_are_read_and_none_contradicts_another(labelled):
     assert all(row["x"] < row["y"] for row in rows if row["kind"] != "relation")
 
 
+def test_covr_s_released_lists_label_every_pair_alike_and_none_twice(root, shared):
+    released = root / "resources/covr_words/adversarial_groups.yaml"
+    if not released.is_file():
+        pytest.skip(f"needs {released.relative_to(root)}: snakemake --cores 1 {released.relative_to(root)}")
+    found, _ = read([released])
+    rows, ties = agree(found, "refuse")
+    assert Counter((one.kind, one.label) for one in found) == {
+        ("noun", "exclusive"): 1801,
+        ("noun", "overlapping"): 565,
+        ("attribute", "exclusive"): 408,
+        ("attribute", "overlapping"): 26,
+        ("relation", "exclusive"): 582,
+        ("relation", "overlapping"): 1170,
+    }
+    assert len(rows) == len(found) == 4552 and ties == 0
+    labels = {(row["kind"], row["x"], row["y"]): row["label"] for row in rows}
+    given = agree(read(sorted((shared / "data/overlap").glob("*.csv")))[0], "refuse")[0]
+    assert {labels.get((row["kind"], row["x"], row["y"])) == row["label"] for row in given} == {True}
+
+
 def test_a_short_training_on_relations_beats_the_majority_and_the_cosine(labelled, tmp_path):
     settings = WordFilterSettings(
         encoder={"frozen_words": True, "frozen_layers": 3},

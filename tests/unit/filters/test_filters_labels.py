@@ -66,6 +66,46 @@ def test_a_file_of_three_columns_tells_the_kind_by_its_name(tmp_path):
     assert unlabelled == 1
 
 
+def test_the_lists_that_covr_released_are_read_without_what_its_model_predicted(tmp_path):
+    path = tmp_path / "adversarial_groups.yaml"
+    path.write_text(
+        "contradicting_nouns:\n- man,woman\n- Girl, male child\n"
+        "disjoint_relations:\n- on,near\nnot_disjoint_relations:\n- near,on\n"
+        "entailing_attributes:\n- dark,black\n"
+        "disjoint_predicted_relations:\n- near,on\nentailing_predicted_nouns: {}\n"
+    )
+    found, unlabelled = read([path])
+    assert [(one.pair, one.label) for one in found] == [
+        (("noun", "man", "woman"), "exclusive"),
+        (("noun", "Girl", "male child"), "exclusive"),
+        (("relation", "on", "near"), "exclusive"),
+        (("attribute", "black", "dark"), "overlapping"),
+        (("relation", "near", "on"), "overlapping"),
+    ]
+    assert unlabelled == 0 and {one.annotator for one in found} == {"adversarial_groups"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("contradicting_nouns:\n- man,woman\n- man\n", "pair 2 of contradicting_nouns: 'man' is no pair of names"),
+        ("entailing_nouns: ['salt, pepper, oil,x']\n", "pair 1 of entailing_nouns: .* write two with a comma between"),
+        ("entailing_nouns: [[a, b]]\n", "pair 1 of entailing_nouns: .* is no pair of names"),
+        ("disjoint_relations: ['on, on']\n", "pair 1 of disjoint_relations: a pair has two different names"),
+        ("disjoint_relations: {on: near}\n", "disjoint_relations is no list"),
+        ("nouns: ['a,b']\ncontradicting_nouns: []\n", "has the unknown list nouns: give COVR's"),
+        ("entailing_predicted_nouns: ['a,b']\n", "has no list of labelled pairs"),
+        ("- a,b\n", "holds no mapping"),
+        ("contradicting_nouns: [\n", "is not valid YAML"),
+    ],
+)
+def test_a_list_that_is_none_is_told_in_one_sentence(tmp_path, text, message):
+    (tmp_path / "pairs.yaml").write_text(text)
+    with pytest.raises(InputError, match=message) as told:
+        read([tmp_path / "pairs.yaml"])
+    assert "\n" not in str(told.value) and "pairs.yaml" in str(told.value)
+
+
 def test_symmetric_pairs_are_stored_by_alphabet_and_relations_as_they_are(scenes):
     path = file(scenes, "attribute,red,blue,exclusive,Ann", "relation,riding,on,exclusive,Ann", "noun,man,hat,,")
     found, counts = labels(scenes, files=[path])

@@ -1,4 +1,7 @@
-"""What people say of pairs of names: read from their CSV files, checked, and put together in one table (App. A)."""
+"""What people say of pairs of names: read from their files, checked, and put together in one table (App. A).
+
+The files are CSV, as annotators fill them, or the lists of pairs that COVR released (YAML).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from pydantic import Field
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.files import read_text
+from compvqa.files import read_text, read_yaml
 from compvqa.filters.lexicon import KINDS, Lexicon
 from compvqa.filters.pairs import DIRECTED, Mined, Pair, PairSettings, most_useful, opened, vocabulary
 from compvqa.progress import track
@@ -40,6 +43,16 @@ LABELS = Schema(
 )
 COLUMNS = ("kind", "x", "y", "label", "annotator")
 EXPORTED = (*COLUMNS, "contexts")
+# The lists of COVR's released adversarial_groups.yaml that people labelled; its others hold a model's predictions.
+RELEASED = {
+    "contradicting_nouns": ("noun", EXCLUSIVE),
+    "contradicting_attributes": ("attribute", EXCLUSIVE),
+    "disjoint_relations": ("relation", EXCLUSIVE),
+    "entailing_nouns": ("noun", OVERLAPPING),
+    "entailing_attributes": ("attribute", OVERLAPPING),
+    "not_disjoint_relations": ("relation", OVERLAPPING),
+}
+PREDICTED = "_predicted_"
 RULE = "rule:"
 LEXICON = "lexicon"
 
@@ -48,7 +61,9 @@ class LabelSettings(Settings):
     """Which pairs of names are labelled, and by whom."""
 
     files: tuple[Path, ...] = Field(
-        (), description="CSV files of labelled pairs, as word-pairs exports them; none: the lexicon labels pairs"
+        (),
+        description="labelled pairs: CSV files, as word-pairs exports them, or the YAML file that COVR released; none: "
+        "the lexicon labels pairs",
     )
     contradictions: Literal["refuse", "majority"] = Field(
         "refuse", description="what becomes of pairs that annotators disagree on; a tie is dropped"
@@ -106,19 +121,48 @@ def gather(scenes: Path, lexicon: Path, out: Path, settings: LabelSettings) -> d
 
 
 def read(files: Iterable[Path]) -> tuple[list[Judgement], int]:
-    """The judgements in CSV files, and the number of pairs that have no label yet.
+    """The judgements in files, and the number of pairs that have no label yet.
 
-    A file has the columns kind, x, y, label, annotator (and any others); or x, y, label, when its name tells the kind
-    (``nouns.csv``) and the annotator. :class:`InputError` names the first line that is wrong.
+    A CSV file has the columns kind, x, y, label, annotator (and any others); or x, y, label, when its name tells the
+    kind (``nouns.csv``) and the annotator. A YAML file has COVR's lists of pairs (:data:`RELEASED`).
+    :class:`InputError` names the first line or pair that is wrong.
     """
     found, unlabelled = [], 0
-    for path in files:
-        for judgement in _in_file(Path(path)):
+    for path in map(Path, files):
+        for judgement in _in_lists(path) if path.suffix.lower() in (".yaml", ".yml") else _in_file(path):
             if judgement.label:
                 found.append(judgement)
             else:
                 unlabelled += 1
     return found, unlabelled
+
+
+def _in_lists(path: Path) -> Iterator[Judgement]:
+    """The judgements in COVR's released lists: a pair is ``x,y``, and nobody's name stands there."""
+    lists = read_yaml(path, "give COVR's adversarial_groups.yaml, or a CSV file of pairs")
+    unknown = sorted(str(key) for key in lists if key not in RELEASED and PREDICTED not in str(key))
+    if unknown or not lists.keys() & RELEASED:
+        wrong = f"has the unknown list {unknown[0]}" if unknown else "has no list of labelled pairs"
+        raise InputError(f"{path} {wrong}: give COVR's adversarial_groups.yaml, with {', '.join(RELEASED)}.")
+    for key, (kind, label) in RELEASED.items():
+        pairs = lists.get(key, [])
+        if not isinstance(pairs, list):
+            raise InputError(f"{path}: {key} is no list; give one of pairs, each as x,y.")
+        for number, pair in enumerate(pairs, 1):
+            where = f"{path}, pair {number} of {key}"
+            names = pair.split(",") if isinstance(pair, str) else []
+            if len(names) != 2:
+                raise InputError(f"{where}: {pair!r} is no pair of names; write two with a comma between.")
+            x, y = _names(*names, where)
+            yield Judgement(kind, x, y, label, path.stem, where)
+
+
+def _names(x: str, y: str, where: str) -> tuple[str, str]:
+    """The two names of a pair, without spaces around them."""
+    x, y = x.strip(), y.strip()
+    if not x or not y or x == y:
+        raise InputError(f"{where}: a pair has two different names; correct {x!r} and {y!r}.")
+    return x, y
 
 
 def _in_file(path: Path) -> Iterator[Judgement]:
@@ -127,9 +171,7 @@ def _in_file(path: Path) -> Iterator[Judgement]:
         kind = row.get("kind") or path.stem.removesuffix("s")
         if kind not in KINDS:
             raise InputError(f"{where}: {kind!r} is no kind of name; use one of {', '.join(KINDS)}.")
-        x, y, label = (row[column].strip() for column in ("x", "y", "label"))
-        if not x or not y or x == y:
-            raise InputError(f"{where}: a pair has two different names; correct {x!r} and {y!r}.")
+        (x, y), label = _names(row["x"], row["y"], where), row["label"].strip()
         if label not in ("", EXCLUSIVE, OVERLAPPING):
             raise InputError(f"{where}: the label {label!r} is unknown; use {EXCLUSIVE} or {OVERLAPPING}.")
         annotator = (row.get("annotator") or "").strip() or path.stem
