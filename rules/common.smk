@@ -18,6 +18,8 @@ from compvqa.evaluation.analyses.distractors import NO_FILTERS
 from compvqa.filters.images import ScoringSettings
 from compvqa.filters.word_settings import MINILM
 from compvqa.links import without_patterns
+from compvqa.paper.needs import Plan, lacking
+from compvqa.paper.reference import load as load_page
 from compvqa.provenance.digest import files_digest
 from compvqa.scenes.download import read_sources
 from compvqa.stages import modules_of, stage_code
@@ -216,13 +218,14 @@ def given_files():
     return [*map(str, [*sources, *questions, *lexicon, *labels, *CONFIG.features.released.files])]
 
 
-def variants(split):
-    """The variants that each model is trained in on a split."""
+def variants(model, split):
+    """The variants that a model is trained in on a split."""
     if split == "iid":
         return ["iid", "text"] + ["easy"] * CONFIG.models.easy
     compared = ["comp", "size"] if split in CONFIG.models.splits else []
     curve = CONFIG.models.curve
-    return compared + [f"m{m}" for m in curve.sizes if split in curve.splits]
+    drawn = split in curve.splits and model in (curve.models or CONFIG.models.trained)
+    return compared + [f"m{m}" for m in curve.sizes if drawn]
 
 
 def dataset_of(variant):

@@ -46,6 +46,28 @@ for name in CONFIG.paper.show:
             raise WorkflowError(
                 f"paper.show names {name}, which needs {what}: released questions have none; leave it out."
             )
+# What a page cannot do without, and where it comes from.
+REQUIRED = {
+    "validity": "the truth of the scenes: name its folder as truth",
+    "filters": "chains to judge beside the main one: name them in judged.arms",
+    "distractors": "chains to judge beside the main one: name them in judged.arms",
+    "histories": "a trained model: name one in models.trained",
+}
+PAGES = {name: load_page(PAPER.folder / f"{name}.yaml") for name in CONFIG.paper.show}
+PLAN = Plan(
+    runs=frozenset(tuple(run.split(".")[:3]) for run in [*RUNS, *BASELINES]),
+    trained=CONFIG.models.trained,
+    splits={},
+    sizes=CONFIG.models.curve.sizes,
+    paraphrased=bool(PARAPHRASES),
+    pages=PAGES,
+)
+for name in CONFIG.splits.names:
+    PLAN.splits.setdefault(SPLITS.load(name).get("title", name), []).append(name)
+for name, page in PAGES.items():
+    needed = [f"it needs {REQUIRED[what]}" for what in page.inputs if what in REQUIRED and not SHOWN[what]]
+    if why := next(filter(None, [*needed, lacking(page, PLAN)]), ""):
+        raise WorkflowError(f"paper.show names {name}, of which nothing can be made: {why}, or leave {name} out.")
 
 
 wildcard_constraints:

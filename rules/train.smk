@@ -14,7 +14,7 @@ RUNS = [
     f"{model}.{split}.{variant}.{seed}"
     for model in CONFIG.models.trained
     for split in dict.fromkeys(["iid", *CONFIG.models.splits, *CONFIG.models.curve.splits])
-    for variant in variants(split)
+    for variant in variants(model, split)
     for seed in (split != "iid" and CONFIG.models.split_seeds or CONFIG.models.seeds)
 ]
 BASELINES = [f"{model}.iid.iid.{CONFIG.seed}" for model in CONFIG.models.baselines]

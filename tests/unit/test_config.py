@@ -15,7 +15,7 @@ RELEASED = {"sources": [], "lexicon": None, "released": FILES}
 CSV = {"image_space": "vg", "reader": "csv", "files": ["a.csv"]}
 
 
-@pytest.mark.parametrize("name", ["config", "tiny", "real-subset", "simulated", "covr", "covr-released"])
+@pytest.mark.parametrize("name", ["config", "tiny", "simulated", "covr", "covr-released", "covr-submission"])
 def test_the_configs_of_the_project_are_valid(root, name):
     config = read_config(root / "config" / f"{name}.yaml")
     for folder, names in (
@@ -50,6 +50,9 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
         ({"judged": {"arms": ["lexicon-none"]}, "truth": "truth"}, "none-none must be one of them"),
         ({"judged": {"arms": ["none-none", "lexicon"]}, "truth": "truth"}, "lexicon is not of the form"),
         ({"models": {"trained": ["visualbert"]}}, "needs region features"),
+        ({"models": {"easy": True}}, "models.easy does nothing without models.trained"),
+        ({"models": {"splits": ["iid"]}}, "models.splits does nothing without models.trained"),
+        ({"models": {"curve": {"models": ["vilbert"]}}}, "curve.models names vilbert, which is not in models.trained"),
         ({"presence": {"method": "learned"}}, "presence.method learned needs region features"),
         ({"presence": {"calibrated": True}}, "presence.calibrated needs"),
         ({"features": {"released": {"sources": [CSV]}}}, "released.sources.0.reader has the wrong value 'csv'"),

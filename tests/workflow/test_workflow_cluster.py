@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fixtures.project import copy_project, give_labels
+from fixtures.project import copy_project
 
 GROUPED = re.compile(r"^\[.*\] Group job (\w+) ")
 
@@ -70,7 +70,6 @@ def test_fetch_stages_all_that_the_chain_needs_from_the_network(root, tmp_path, 
         for path in re.search(r"output: (.*)", block)[1].split(", ") if name != "fetch" else []:
             (project.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (project.folder / path).write_text("")
-    give_labels(project)
     wanted = project.plan()
     assert "index" in wanted
     assert not {name for name in wanted if name == "checkpoint" or name.startswith("download_")}

@@ -93,6 +93,7 @@ class CurveSection(Settings):
     """The effect of M (Figure 13): each model on each of these splits, with each of these M."""
 
     splits: tuple[str, ...] = Field((), description="few-shot splits of splits.names")
+    models: tuple[str, ...] = Field((), description="the models of models.trained that it is of; empty: all")
     sizes: tuple[NonNegativeInt, ...] = Field(
         (0, 50, 125, 250, 500, 1000, 2500, 5000, 10_000, 20_000, 33_000),
         description="M: how many train questions with the property are kept; all where there are fewer",
@@ -228,6 +229,12 @@ class Config(Settings):
             unknown = sorted(set(named) - set(self.splits.names))
             if unknown:
                 raise ValueError(f"{where} names {unknown[0]}, which is not in splits.names")
+        idle = {"easy": self.models.easy, "splits": self.models.splits, "curve.splits": self.models.curve.splits}
+        if not self.models.trained and any(idle.values()):
+            named = next(key for key, value in idle.items() if value)
+            raise ValueError(f"models.{named} does nothing without models.trained: name a model there, or leave it out")
+        if unknown := sorted(set(self.models.curve.models) - set(self.models.trained)):
+            raise ValueError(f"models.curve.models names {unknown[0]}, which is not in models.trained")
         if self.word_filter.encoder.hints and not self.word_labels.files:
             raise ValueError(
                 "word_filter.encoder.hints needs word_labels.files: the lexicon would be told its own labels"

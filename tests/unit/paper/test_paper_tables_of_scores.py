@@ -123,9 +123,12 @@ def test_lxmerts_tables_are_not_compared(world, tmp_path):
 
 
 def test_a_split_of_ours_that_the_paper_has_not_comes_after_the_papers(world, tmp_path):
-    own = tmp_path / "own.yaml"
+    own, rows = tmp_path / "own.yaml", [{"split_name": "own", "part": "train", "question_id": "train0"}]
     own.write_text("name: own\ntitle: HAS-SHADE\nsetup: few-shot\n")
     inputs = {**world.inputs, "definitions": [*world.inputs["definitions"], own]}
+    assert "HAS-SHADE" not in rows_of("table7", inputs, tmp_path)
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "own.parquet")
+    inputs["splits"] = [*world.inputs["splits"], tmp_path / "own.parquet"]
     assert list(rows_of("table7", inputs, tmp_path))[-1] == "HAS-SHADE"
 
 

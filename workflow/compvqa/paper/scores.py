@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,16 +50,10 @@ class Results:
 
     @staticmethod
     def load(path: Path, model: str | None = None) -> Results:
-        """The scores table at ``path``.
-
-        ``model``: the first trained one whose name starts so. With none named it is ``visualbert``, or else any.
-        """
+        """The scores table at ``path``; ``model``: as :func:`model_shown` takes it."""
         rows = frame(path, COLUMNS)
         rows["split"] = rows["split"].map({name: plain(name) for name in rows["split"].unique()})
-        trained = sorted(set(rows["model"]) - set(BASELINES.values()))
-        near = [name for name in trained if name.startswith(model or MODEL)]
-        others = [] if model else trained
-        return Results(rows, next(iter([*near, *others]), model or MODEL))
+        return Results(rows, model_shown(set(rows["model"]) - set(BASELINES.values()), model))
 
     def missing(self, text: str = GENERATED) -> tuple[str, str]:
         """Why there are no scores of the model, in two words and as a sentence; both empty if there are."""
@@ -109,15 +103,28 @@ class Results:
         return {str(name): _score(of) for name, of in rows[rows[what] != ""].groupby(what)}
 
     def _of(self, column: str, split: str | Sequence[str], part: str, text: str) -> pd.DataFrame:
-        named = COLUMN.fullmatch(column)
-        if column not in BASELINES and not named:
+        variant = variant_of(column)
+        if column not in BASELINES and not variant:
             return self.rows.head(0)
         names = {plain(name) for name in ([split] if isinstance(split, str) else split)}
         chosen = self.rows["split"].isin(names) & (self.rows["part"] == part) & (self.rows["text"] == text)
         rows = self.rows[chosen]
         if column in BASELINES:
             return rows[rows["model"] == BASELINES[column]]
-        return rows[(rows["model"] == self.model) & (rows["variant"] == VARIANTS.get(named[1], KEPT))]
+        return rows[(rows["model"] == self.model) & (rows["variant"] == variant)]
+
+
+def model_shown(trained: Iterable[str], named: str | None = None) -> str:
+    """The first of the trained models whose name starts with ``named``; with none named ``visualbert``, or else any."""
+    names = sorted(trained)
+    near = [name for name in names if name.startswith(named or MODEL)]
+    return next(iter([*near, *([] if named else names)]), named or MODEL)
+
+
+def variant_of(column: str) -> str | None:
+    """What the model of one of the paper's columns was trained on; None where it is no trained model's."""
+    named = COLUMN.fullmatch(column)
+    return VARIANTS.get(named[1], KEPT) if named else None
 
 
 def _score(rows: pd.DataFrame) -> Score | None:

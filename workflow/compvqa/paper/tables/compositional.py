@@ -43,11 +43,11 @@ class Ours:
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
-    """A row a split of ``options.setup``: the paper's in its order, then ours that the paper has not; splits of one
-    title, random draws, in one row.
+    """A row a split of ``options.setup``: the paper's in its order, then those made here that the paper has not; splits
+    of one title, random draws, in one row.
 
     Reads the scores, the splits' tables and definitions, and the dataset. A split that no model was trained
-    on shows its size; one that is not defined here shows the paper's numbers alone. ``options``: also the model, and
+    on shows its size; one that was not made here shows the paper's numbers alone. ``options``: also the model, and
     the text (generated or paraphrased) that it was asked by.
     """
     text = reference.options.get("text", GENERATED)
@@ -57,7 +57,8 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     splits: dict[str, list[Split]] = {}
     for split in read_splits(inputs, reference.options["setup"]):
         splits.setdefault(plain(split.title), []).append(split)
-    others = {s.title: None for same in splits.values() for s in same if reference.label(s.title) not in reference.rows}
+    made = [split for same in splits.values() for split in same if split.file]
+    others = {split.title: None for split in made if reference.label(split.title) not in reference.rows}
     rows = tuple(_row(label, splits.get(plain(label), []), ours, reference) for label in [*reference.rows, *others])
     columns = tuple(FEW.sub(r"\g<model>_M", column) for column in reference.columns)
     notes = (*_notes(reference, splits), results.missing(text)[1], *reference.notes)

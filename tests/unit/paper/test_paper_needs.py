@@ -1,0 +1,112 @@
+"""Which runs the numbers of a page need, and that a page without any is told why."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compvqa.paper.needs import Answers, Plan, cells, filled, lacking
+from compvqa.paper.reference import load
+
+FOLDER = Path(__file__).resolve().parents[3] / "config/paper"
+NAMES = ("table6", "table7", "table8", "table12")
+IID = [("visualbert-covr", "iid", variant) for variant in ("iid", "text")]
+BASELINES = [("maj", "iid", "iid"), ("majtempl", "iid", "iid")]
+PLAN = Plan(
+    runs=frozenset([*IID, *BASELINES]),
+    trained=("visualbert-covr",),
+    splits={"HAS-NUM-3": ["has-num-3"], "Program Split": ["program-1", "program-2"]},
+    sizes=(0, 50),
+    paraphrased=False,
+    pages={name: load(FOLDER / f"{name}.yaml") for name in NAMES},
+)
+NONE = replace(PLAN, runs=frozenset(BASELINES), trained=())
+
+
+def page(name):
+    return load(FOLDER / f"{name}.yaml")
+
+
+def trained(*runs, **changes):
+    return replace(PLAN, runs=PLAN.runs | set(runs), **changes)
+
+
+def test_a_cell_needs_the_run_that_its_column_names():
+    needed = cells(page("table7"), PLAN)
+    of = {column: needed["HAS-NUM-3", column] for column in ("VBText", "VB250", "VBiid-size", "VBiid")}
+    assert of == {
+        "VBText": {Answers("visualbert-covr", "iid", "text")},
+        "VB250": {Answers("visualbert-covr", "has-num-3", "comp")},
+        "VBiid-size": {Answers("visualbert-covr", "has-num-3", "size")},
+        "VBiid": {Answers("visualbert-covr", "iid", "iid")},
+    }
+    assert needed["HAS-NUM-3", "Gen. Score"] == of["VBText"] | of["VB250"] | of["VBiid-size"]
+    assert needed["ANS-NUM", "VBiid"] == frozenset()  # no such split is made
+    assert ("HAS-NUM-3", "Filtered") not in needed
+
+
+def test_a_row_of_several_draws_needs_a_run_on_each():
+    one, both = (trained(*((("visualbert-covr", f"program-{n}", "comp")) for n in draws)) for draws in ((1,), (1, 2)))
+    assert not filled(page("table8"), one)["Program Split", "VB0"]
+    assert filled(page("table8"), both)["Program Split", "VB0"]
+    assert filled(page("table8"), one)["Program Split", "VBiid"]
+
+
+def test_of_table_6_baselines_alone_have_numbers_and_paraphrases_their_own_columns():
+    numbers = filled(page("table6"), NONE)
+    assert {row for (row, _), has in numbers.items() if has} == {"MAJ", "MAJTEMPL"}
+    assert not numbers["MAJ", "Test (paraphrased)"]
+    both = filled(page("table6"), replace(PLAN, paraphrased=True))
+    assert {row for (row, column), has in both.items() if has and column == "Test (paraphrased)"} == {
+        *("MAJ", "MAJTEMPL", "VBText", "VBiid")
+    }
+
+
+def test_the_curve_has_a_number_for_each_m():
+    name, split = "HAS-QUANT", {"HAS-QUANT": ["has-quant"]}
+    numbers = filled(page("figure13"), trained(("visualbert-covr", "has-quant", "m50"), splits=split))
+    assert numbers == {(name, "M = 0"): False, (name, "M = 50"): True, ("ANS-NUM", "M = 0"): False} | {
+        ("ANS-NUM", "M = 50"): False
+    }
+
+
+def test_a_claim_needs_both_its_numbers_and_the_tables_that_they_stand_in():
+    claims = filled(page("findings"), PLAN)
+    assert claims["images are needed", "Here"] and claims["attributes are hardest", "Here"]
+    assert not claims["distractors matter", "Here"] and not claims["all", "Here"]
+    without = filled(page("findings"), replace(PLAN, pages={"table6": PLAN.pages["table6"]}))
+    assert without["images are needed", "Here"] and not without["attributes are hardest", "Here"]
+
+
+@pytest.mark.parametrize(
+    ("name", "plan", "words"),
+    [
+        ("table7", NONE, "no model is trained for it: name one in models.trained"),
+        ("table12", NONE, "no model is trained for it"),
+        ("accuracy", NONE, "no model is trained for it"),
+        ("table16", PLAN, "name one whose name starts with vilbert in models.trained"),
+        ("lxmert-table7", PLAN, "name one whose name starts with lxmert"),
+        ("table13", PLAN, "the questions have no paraphrases: name a file of them as paraphrases"),
+        ("table14", PLAN, "the questions have no paraphrases"),
+        ("table7", replace(PLAN, splits={}), "no model is trained on a split of it: name its splits in splits.names"),
+        ("figure13", PLAN, "no model is trained with several M on ANS-NUM or HAS-QUANT: name such a split"),
+    ],
+)
+def test_a_page_without_a_number_of_ours_is_told_why(name, plan, words):
+    assert words in lacking(page(name), plan)
+
+
+@pytest.mark.parametrize(
+    "name", ["table6", "table7", "table8", "table12", "accuracy", "accuracy-properties", "findings"]
+)
+def test_one_number_is_enough(name):
+    assert lacking(page(name), PLAN) == ""
+
+
+@pytest.mark.parametrize("name", ["table3", "figure4", "splits", "training", "words"])
+def test_other_pages_have_no_numbers_of_runs(name):
+    assert cells(page(name), NONE) == {} and lacking(page(name), NONE) == ""
+
+
+def test_table_6_with_baselines_alone_is_no_page_without_numbers():
+    assert lacking(page("table6"), NONE) == "" and lacking(page("accuracy-properties"), NONE) == ""
