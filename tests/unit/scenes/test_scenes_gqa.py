@@ -134,7 +134,7 @@ GOOD = json.dumps({"7": scene(a=thing("cat")), "8": scene(a=thing("dog"))})
 def test_a_broken_file_is_one_sentence_naming_file_and_place(tmp_path, text, words):
     with pytest.raises(InputError, match=words) as error:
         read(tmp_path, text, "broken.json")
-    assert "broken.json" in str(error.value) and "at character" in str(error.value)
+    assert "broken.json" in str(error.value) and "byte" in str(error.value)
     assert "\n" not in str(error.value)
 
 

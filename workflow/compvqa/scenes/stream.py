@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from compvqa.errors import InputError
@@ -17,6 +19,8 @@ from compvqa.errors import InputError
 CHUNK = 1 << 20  # bytes
 LARGEST = 1 << 28  # characters; a record that is still not closed by then is a broken file
 _SPACE = " \t\r\n"
+_WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
+_CUT = re.compile(r",|\.|\.?\d*[eE][+-]?|u[0-9a-fA-F]{0,4}")  # what a file can end in: a comma, a number, an escape
 
 
 class Repeated(dict):
@@ -45,40 +49,41 @@ def members(path: Path | str) -> Iterator[tuple[str, object]]:
 
     Raises :class:`InputError` where the file is missing, truncated, not UTF-8, not JSON, or no object.
     """
-    window = _Window(Path(path))
-    if window.next_character() != "{":
-        raise window.error("holds no JSON object at the top")
-    window.skip(1)
-    if window.next_character() == "}":
-        window.skip(1)
-    else:
-        closing = ","
-        while closing == ",":
-            key = window.value()
-            if not isinstance(key, str) or window.next_character() != ":":
-                raise window.error("is not valid JSON: a key and a colon were expected")
-            window.last = key
-            window.skip(1)
-            yield key, window.value()
-            closing = window.separator("}")
-    window.expect_end()
+    with closing(_Window(Path(path))) as window:
+        yield from _members(window)
 
 
 def elements(path: Path | str) -> Iterator[object]:
     """The elements of the JSON array in the file; errors as for :func:`members`."""
-    window = _Window(Path(path))
-    if window.next_character() != "[":
-        raise window.error("holds no JSON array at the top")
-    window.skip(1)
-    if window.next_character() == "]":
+    with closing(_Window(Path(path))) as window:
+        yield from _elements(window)
+
+
+def _members(window: _Window) -> Iterator[tuple[str, object]]:
+    window.open("{", "object")
+    closing_found = window.closed_at_once("}")
+    while not closing_found:
+        key = window.value()
+        colon = window.next_character()
+        if not colon:
+            raise window.error("ends too early")
+        if not isinstance(key, str) or colon != ":":
+            raise window.syntax_error("a key and a colon were expected")
+        window.last = key
         window.skip(1)
-    else:
-        closing, number = ",", 0
-        while closing == ",":
-            window.last = str(number)
-            yield window.value()
-            closing = window.separator("]")
-            number += 1
+        yield key, window.value()
+        closing_found = window.separator("}")
+    window.expect_end()
+
+
+def _elements(window: _Window) -> Iterator[object]:
+    window.open("[", "array")
+    closing_found, number = window.closed_at_once("]"), 0
+    while not closing_found:
+        window.last = str(number)
+        yield window.value()
+        closing_found = window.separator("]")
+        number += 1
     window.expect_end()
 
 
@@ -87,7 +92,7 @@ class _Window:
 
     def __init__(self, path: Path):
         self.path = path
-        self.text, self.at, self.passed = "", 0, 0
+        self.text, self.at, self.lines = "", 0, 1
         self.bytes_read, self.ended, self.last = 0, False, ""
         self.decode = json.JSONDecoder(object_pairs_hook=_pairs).raw_decode
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
@@ -96,17 +101,42 @@ class _Window:
         except OSError as error:
             raise InputError(f"{path} cannot be opened ({error.strerror}): give the path of a readable file.") from None
 
-    def error(self, what: str) -> InputError:
+    def close(self) -> None:
+        self.file.close()
+
+    def error(self, what: str, advice: str = "download or write it again") -> InputError:
+        """What to raise where the file is wrong at the next character; tells its line and byte, from 1."""
+        rest = len(self.text[self.at :].encode()) + len(self.decoder.getstate()[0])
+        line = self.lines + self.text.count("\n", 0, self.at)
         where = f", record {self.last[:60]!r}" if self.last else ""
-        return InputError(
-            f"{self.path} {what} (at character {self.passed + self.at:,}{where}): download or write it again."
-        )
+        return InputError(f"{self.path} {what} (line {line:,}, byte {self.bytes_read - rest + 1:,}{where}): {advice}.")
+
+    def syntax_error(self, what: str) -> InputError:
+        """What to raise where the next character cannot stand there in JSON; a needless comma is called one."""
+        before, after = self.text[: self.at].rstrip(_SPACE), self.text[self.at :].lstrip(_SPACE)
+        if after.startswith(",") and after[1:].lstrip(_SPACE)[:1] in ("}", "]"):
+            before, after = f"{before},", after[1:].lstrip(_SPACE)
+        if before.endswith(",") and after[:1] in ("}", "]"):
+            what = f"there is a comma before the closing '{after[0]}'"
+        return self.error(f"is not valid JSON: {what}", "correct it there")
+
+    def open(self, bracket: str, kind: str) -> None:
+        """Take the bracket that the file begins with."""
+        if self.next_character() != bracket:
+            raise self.error(f"holds no JSON {kind} at the top", f"give a file that begins with '{bracket}'")
+        self.skip(1)
+
+    def closed_at_once(self, bracket: str) -> bool:
+        """Whether nothing is inside the brackets; then the closing one is taken."""
+        empty = self.next_character() == bracket
+        self.skip(empty)
+        return empty
 
     def fill(self) -> bool:
         """Read on, at least doubling what is left in the window; False at the end of the file."""
         if self.ended:
             return False
-        self.passed += self.at
+        self.lines += self.text.count("\n", 0, self.at)
         rest, self.at = self.text[self.at :], 0
         if len(rest) > LARGEST:
             raise self.error("has a record that does not end")
@@ -152,27 +182,31 @@ class _Window:
                     self.at = end
                     return value
             except json.JSONDecodeError as error:
-                cut = error.msg.startswith("Unterminated") or error.pos >= len(self.text) - 16
-                if not cut:
-                    self.at = error.pos
-                    raise self.error(f"is not valid JSON: {error.msg}") from None
-                if self.ended:
+                if self.ended and _is_cut(error, self.text):
                     raise self.error("ends too early") from None
+                if self.ended or not (error.msg.startswith("Unterminated") or error.pos >= len(self.text) - 16):
+                    self.at = error.pos
+                    raise self.syntax_error(error.msg) from None
             except RecursionError:
                 raise self.error("is nested too deeply") from None
             self.fill()
 
-    def separator(self, closing: str) -> str:
-        """Take the comma or closing bracket after a value."""
+    def separator(self, closing: str) -> bool:
+        """Take the comma or closing bracket after a value; whether it was the bracket."""
         found = self.next_character()
         if not found:
             raise self.error("ends too early")
         if found not in (",", closing):
-            raise self.error(f"is not valid JSON: ',' or '{closing}' was expected")
+            raise self.syntax_error(f"',' or '{closing}' was expected")
         self.skip(1)
-        return found
+        return found == closing
 
     def expect_end(self) -> None:
         if self.next_character():
-            raise self.error("goes on after the end of its JSON value")
-        self.file.close()
+            raise self.error("goes on after the end of its JSON value", "correct it there")
+
+
+def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
+    """Whether ``text`` is wrong only in that it ends: in a string, literal or number, or before what must come."""
+    rest = text[error.pos :].strip(_SPACE)
+    return error.msg.startswith("Unterminated") or bool(_CUT.fullmatch(rest)) or any(w.startswith(rest) for w in _WORDS)
