@@ -1,13 +1,15 @@
 """Sources to scene tables, and all sources together."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from compvqa import tables
+from compvqa import scenes, tables
 from compvqa.errors import InputError
+from compvqa.run import validate
 from compvqa.scenes import ingest as module
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.ingest import SourceSettings, ingest, merge
@@ -34,11 +36,11 @@ def source(tmp_path: Path, name="gqa", space="vg", **parts) -> SourceSettings:
     return SourceSettings(name=name, reader="gqa", files=files, image_space=space)
 
 
-def run(tmp_path: Path, settings: SourceSettings):
+def run(tmp_path: Path, settings: SourceSettings, most_rejected: float = 1):
     lexicon = tmp_path / "lexicon.json"
     lexicon.write_text(json.dumps(LEXICON))
     out = tmp_path / "sources" / settings.name
-    return out, ingest(settings, lexicon, out)
+    return out, ingest(settings.model_copy(update={"most_rejected": most_rejected}), lexicon, out)
 
 
 def column(folder, table, name):
@@ -142,7 +144,7 @@ def test_merge_refuses_two_sources_of_one_name(tmp_path):
     ("change", "words"),
     [
         ({"reader": "nonsense"}, "no reader 'nonsense'"),
-        ({"reader": "../gqa"}, "no reader's name"),
+        ({"reader": "../gqa"}, r"no reader '\.\./gqa'"),
         ({"reader": "tables"}, "no reader 'tables'"),
         ({"files": {}}, "names no scene file"),
         ({"files": {"train": Path("missing.json")}}, r"missing\.json.* does not exist"),
@@ -153,6 +155,128 @@ def test_bad_settings_are_one_sentence(tmp_path, change, words):
     with pytest.raises(InputError, match=words):
         ingest(settings, None, tmp_path / "out")
     assert not list(tmp_path.glob("out/*"))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"files": {"tarin": "a"}}, "the reader gqa has no file 'tarin', did you mean 'train'"),
+        ({"files": {"train": "a", "space": "b"}}, "the reader gqa has no file 'space': train, val, all, val_ids"),
+        ({"files": {"train": "a", "templets": "b"}, "reader": "imsitu"}, "did you mean 'templates'"),
+        ({"files": {"space": "a"}, "reader": "imsitu"}, "no scene file is named: give 'train', 'val' or 'all'"),
+        ({"files": {"train": "a", "val_ids": "b"}}, "of the file 'all' are val: name that file as well"),
+        ({"files": {"train": "a"}, "reader": "visualgenome"}, "no reader 'visualgenome', did you mean 'visual_genome'"),
+    ],
+)
+def test_files_and_readers_are_checked_with_the_config(given, words):
+    with pytest.raises(InputError, match=words) as error:
+        validate(SourceSettings, given, "sources")
+    assert "\n" not in str(error.value)
+
+
+def rough(n_bad: int, n_good: int, **bad) -> dict:
+    """A scene with objects of which the first ``n_bad`` have these values."""
+    scene = gqa_scene(*["cat"] * (n_bad + n_good))
+    for number in range(n_bad):
+        scene["objects"][f"o{number}"] |= bad
+    scene["objects"]["o0"]["relations"] = []
+    return scene
+
+
+def test_a_run_stops_where_more_is_rejected_than_may_be(tmp_path):
+    settings = source(tmp_path, train={"1": rough(6, 94, name="papers are here.")})
+    with pytest.raises(InputError) as error:
+        run(tmp_path, settings, 0.05)
+    kept = tmp_path / "sources/gqa/stopped.rejects.parquet"
+    assert str(error.value) == (
+        "Source gqa: 6 of 100 objects were rejected (6.0%), mostly because of 'object: name is a sentence' (first: "
+        f"object o0 of scene '1'), and {kept} lists all rejects: correct the file, or raise the source's most_rejected "
+        "(0.05)."
+    )
+    assert list(kept.parent.iterdir()) == [kept]
+    assert tables.read(kept, REJECTS).num_rows == 6
+    _, counts = run(tmp_path, settings, 0.06)
+    assert counts["objects out"] == 94 and not kept.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"nmae": "cat"}, "5 of 5 objects .* did you mean 'name'"),
+        ({"attribute": ["red"]}, "5 of 5 objects .*unknown key 'attribute', did you mean 'attributes'"),
+        ({"attributes": "red"}, "5 of 5 attributes .*'attributes are not a list' .first: attributes of object o0"),
+        ({"attributes": ["<b>"]}, "5 of 5 attributes .*'attribute: strange name'"),
+        ({"relations": {"name": "on"}}, "5 of 5 relations .*'relations are not a list'"),
+        ({"relations": [{"name": "on", "object": "o9"}]}, "5 of 5 relations .*'relation to a missing object'"),
+        ({"x": 0.1, "y": 0.5, "w": 0.2, "h": 0.5}, "5 of 5 objects .*where pixels are wanted"),
+        ({"x": 101}, "5 of 5 objects .*'box outside the picture'"),
+        ({"h": float("inf")}, "5 of 5 objects .*'box is not four numbers'"),
+    ],
+)
+def test_a_mistake_in_all_of_a_file_stops_the_run(tmp_path, change, words):
+    scene = gqa_scene(*["cat"] * 5)
+    for item in scene["objects"].values():
+        item["relations"] = []
+        for key in ("name",) * ("nmae" in change) + ("attributes",) * ("attribute" in change):
+            del item[key]
+        item |= change
+    with pytest.raises(InputError, match=words):
+        run(tmp_path, source(tmp_path, train={"1": scene}), 0.05)
+
+
+def test_what_a_rule_drops_and_what_is_only_unknown_stops_nothing(tmp_path):
+    scene = gqa_scene("cat", "sofa")
+    scene["objects"]["o0"] |= {"score": 0.9, "relations": [{"name": "to the left of", "object": "o1"}]}
+    scene["objects"]["o1"] |= {"score": 0.8, "w": 500}
+    _, counts = run(tmp_path, source(tmp_path, train={"1": scene}), 0)
+    assert counts["relations dropped: to the left or right of"] == 1
+    assert counts["objects with the unknown key 'score'"] == 2
+    assert counts["boxes partly outside the picture"] == 1
+    assert counts["objects out"] == 2 and counts["rejects"] == 0
+
+
+def test_a_source_without_a_scene_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no scene came of its files"):
+        run(tmp_path, source(tmp_path, train={}))
+
+
+VG = [{"image_id": 1, "objects": [{"object_id": 1, "names": ["cat"]}], "relationships": []}]
+IMSITU = {"a.jpg": {"verb": "riding", "frames": [{"agent": "n1"}]}}
+CLEVR = {"info": {"split": "train", "version": "1.0"}, "scenes": []}
+
+
+@pytest.mark.parametrize(
+    ("reader", "data", "words"),
+    [
+        ("gqa", VG, "looks like Visual Genome's format, not GQA's: set reader: visual_genome"),
+        ("gqa", IMSITU, "looks like imSitu's format, not GQA's: set reader: imsitu"),
+        ("gqa", CLEVR, "looks like CLEVR's format, not GQA's: there is no reader for it here"),
+        ("visual_genome", {"1": gqa_scene("cat")}, "looks like GQA's format, not Visual Genome's: set reader: gqa"),
+        ("imsitu", {"1": gqa_scene("cat")}, "looks like GQA's format, not imSitu's: set reader: gqa"),
+        ("imsitu", VG, "looks like Visual Genome's format, not imSitu's: set reader: visual_genome"),
+    ],
+)
+def test_the_right_reader_is_suggested(tmp_path, reader, data, words):
+    settings = source(tmp_path, train=data).model_copy(update={"reader": reader})
+    with pytest.raises(InputError, match=f"gqa_train.json {words}"):
+        run(tmp_path, settings)
+
+
+def test_a_reader_of_ones_own_is_the_file_that_the_docs_show(tmp_path, root, monkeypatch):
+    code = re.search(r"```python\n(.*?)```", (root / "docs/readers.md").read_text(), re.S).group(1)
+    (tmp_path / "tabs.py").write_text(code)
+    monkeypatch.setattr(scenes, "__path__", [*scenes.__path__, str(tmp_path)])
+    (tmp_path / "colors.txt").write_text("black red")
+    (tmp_path / "train.tsv").write_text("7\tblack cat\ton\tsofa\n8\ttwo words\n" + "9\ta big cat\ton\t<b>\n")
+    files = {"train": tmp_path / "train.tsv", "colors": tmp_path / "colors.txt"}
+    settings = validate(SourceSettings, {"name": "mine", "reader": "tabs", "files": files})
+    out, counts = run(tmp_path, settings)
+    assert column(out, "objects", "name") == ["cat", "sofa"] and column(out, "attributes", "name") == ["black"]
+    assert column(out, "rejects", "reason") == ["not three columns", "strange name"] and counts["scenes in"] == 3
+    with pytest.raises(InputError, match="2 of 3 scenes were rejected"):
+        run(tmp_path, settings, 0.05)
+    with pytest.raises(InputError, match="the reader tabs has no file 'colours', did you mean 'colors'"):
+        validate(SourceSettings, {"reader": "tabs", "files": {"train": "a", "colours": "b"}})
 
 
 def test_settings_refuse_unknown_keys_and_wrong_types():

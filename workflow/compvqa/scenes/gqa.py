@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from compvqa.scenes.keys import Keys
 from compvqa.scenes.raw import (
     RawObject,
     RawRelation,
@@ -25,6 +26,9 @@ from compvqa.scenes.stream import Repeated, members
 
 SPATIAL = ("to the left of", "to the right of")  # no set: a name may be of any type
 SPLITS = ("train", "val", "all")
+SCENE = Keys("scene", ("width", "height", "objects"), ("location", "weather"))
+OBJECT = Keys("object", ("name", "x", "y", "w", "h", "attributes", "relations"))
+RELATION = Keys("relation", ("name", "object"))
 
 
 def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[RawScene]:
@@ -33,8 +37,11 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
         report.file = files[part].name
         for scene_id, record in members(files[part]):
             report.count("scenes in")
-            if not isinstance(record, dict) or not isinstance(record.get("objects"), dict):
-                report.reject(scene_id, "scene", "scene without a table of objects")
+            wrong = SCENE.wrong(record, report) if isinstance(record, dict) else "scene without a table of objects"
+            if not wrong and not isinstance(record.get("objects"), dict):
+                wrong = "scene without a table of objects"
+            if wrong:
+                report.reject(scene_id, "scene", wrong)
                 continue
             split = split_of(scene_id) if part == "all" else part
             yield _scene(scene_id, record, split, report)
@@ -48,30 +55,36 @@ def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
         for object_id in items.keys_repeated:
             report.reject(scene_id, f"object {object_id}", "object id repeated")
     report.count("objects in", len(items))
-    found = (_object(scene_id, object_id, item, report) for object_id, item in items.items())
+    size = clean_size(record, "width"), clean_size(record, "height")
+    found = (_object(scene_id, object_id, item, size, report) for object_id, item in items.items())
     objects = [item for item in found if item is not None]
     return RawScene(
         raw_id=scene_id,
         split=split,
         image_id=scene_id,
-        width=clean_size(record, "width"),
-        height=clean_size(record, "height"),
+        width=size[0],
+        height=size[1],
         objects=objects,
         relations=link(_relations(scene_id, items, report), objects, report, scene_id),
     )
 
 
-def _object(scene_id: str, object_id: str, item: object, report: Report) -> RawObject | None:
+def _object(
+    scene_id: str, object_id: str, item: object, size: tuple[int | None, int | None], report: Report
+) -> RawObject | None:
     if not isinstance(item, dict):
         report.reject(scene_id, f"object {object_id}", "object is not a table")
         return None
     if isinstance(item, Repeated):
         report.reject(scene_id, f"object {object_id}", "object has a key twice")
+    if wrong := OBJECT.wrong(item, report):
+        report.reject(scene_id, f"object {object_id}", wrong)
+        return None
     name, wrong = clean_name(item.get("name"))
     if name is None:
         report.reject(scene_id, f"object {object_id}", f"object: {wrong}")
         return None
-    box, wrong = clean_box(item)
+    box, wrong = clean_box(item, *size, report)
     if box is None:
         report.reject(scene_id, f"object {object_id}", wrong)
         return None
@@ -88,7 +101,7 @@ def _relations(scene_id: str, objects: dict[str, object], report: Report) -> lis
     ]
     for key, items in lists:
         if not isinstance(items, list):
-            report.reject(scene_id, f"object {key}", "relations are not a list")
+            report.reject(scene_id, f"relations of object {key}", "relations are not a list")
     lists = [(key, items) for key, items in lists if isinstance(items, list)]
     rest = [
         (key, item)
@@ -109,6 +122,9 @@ def _relation(scene_id: str, subject_id: str, item: object, report: Report) -> R
         report.reject(scene_id, f"relation of {subject_id}", "relation is not a table")
         return None
     target = item.get("object")
+    if (len(item) != 2 or target is None or "name" not in item) and (wrong := RELATION.wrong(item, report)):
+        report.reject(scene_id, f"relation of {subject_id}", wrong)
+        return None
     if target.__class__ is not str and target.__class__ is not int:
         report.reject(scene_id, f"relation {subject_id} -> {target}", "relation to a missing object")
         return None

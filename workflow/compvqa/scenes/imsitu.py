@@ -14,10 +14,13 @@ from pathlib import Path, PurePosixPath
 
 from compvqa.errors import InputError
 from compvqa.files import read_text
+from compvqa.scenes.keys import Keys, meant
 from compvqa.scenes.raw import RawObject, RawRelation, RawScene, Report, SplitOf, clean_name
 from compvqa.scenes.stream import Repeated, members
 
 SPLITS = ("train", "val", "all")
+FILES = ("space", "templates")  # beside those
+SCENE = Keys("scene", ("verb", "frames"))
 ARTICLES = ("the", "a", "an")
 PICTURES = (".jpg", ".jpeg", ".png")
 
@@ -154,33 +157,45 @@ def choose_frame(frames: list[dict[str, str]], template: Template) -> dict[str, 
 def _scene(scene_id: str, record: object, split: str, space: Space, template_of, report: Report) -> RawScene | None:
     frames = record.get("frames") if isinstance(record, dict) else None
     verb = record.get("verb") if isinstance(record, dict) else None
-    if not isinstance(verb, str) or not isinstance(frames, list):
-        report.reject(scene_id, "scene", "scene without a verb and frames")
+    wrong = SCENE.wrong(record, report) if isinstance(record, dict) else ""
+    if wrong or not isinstance(verb, str) or not isinstance(frames, list):
+        report.reject(scene_id, "scene", wrong or "scene without a verb and frames")
         return None
     if not space.sentences.get(verb):
-        report.reject(scene_id, f"verb {verb}", "verb without a sentence template")
+        report.reject(scene_id, f"scene of verb {verb}", "verb without a sentence template")
         return None
     template = template_of(verb)
     if template is None:
         report.count("scenes dropped: verb with fewer than two roles")
         return None
-    frame = choose_frame(_good_frames(scene_id, frames, report), template)
+    frame = choose_frame(_good_frames(scene_id, frames, space.roles.get(verb, ()), report), template)
     if frame is None:
         report.count("scenes dropped: first two roles are not filled")
         return None
     return _build(scene_id, frame, template, split, space, report)
 
 
-def _good_frames(scene_id: str, frames: list, report: Report) -> list[dict[str, str]]:
+def _good_frames(scene_id: str, frames: list, roles: tuple[str, ...], report: Report) -> list[dict[str, str]]:
+    report.count("frames in", len(frames))
     good = []
     for number, frame in enumerate(frames):
         if not isinstance(frame, dict) or not all(isinstance(noun, str) for noun in frame.values()):
             report.reject(scene_id, f"frame {number}", "frame is not a table of noun ids")
         elif isinstance(frame, Repeated):
             report.reject(scene_id, f"frame {number}", "frame has a role twice")
+        elif wrong := _misspelt(frame, roles):
+            report.reject(scene_id, f"frame {number}", wrong)
         else:
             good.append(frame)
     return good
+
+
+def _misspelt(frame: dict[str, str], roles: tuple[str, ...]) -> str:
+    """What is wrong with a frame that has a role which its verb lacks, and which looks like one that it lacks."""
+    unknown = [role for role in frame if role not in roles]
+    lacking = [role for role in roles if role not in frame] if unknown else []
+    pairs = ((role, meant(role, lacking)) for role in unknown)
+    return next((f"frame: unknown role {role!r}, did you mean {name!r}?" for role, name in pairs if name), "")
 
 
 def _build(scene_id: str, frame: dict, template: Template, split: str, space: Space, report: Report):

@@ -1,6 +1,7 @@
 """Raw files → scene tables: one source at a time, then all sources together, one scene an image.
 
-Readers are plugins: ``compvqa.scenes.<reader>`` with ``read(files, split_of, report)``.
+Readers are plugins: ``compvqa.scenes.<reader>`` with ``read(files, split_of, report)``, and ``FILES``, the names of
+further files that it reads, if there are any (docs/readers.md).
 """
 
 from __future__ import annotations
@@ -8,20 +9,25 @@ from __future__ import annotations
 import gc
 import importlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from compvqa import query, tables
 from compvqa.errors import InputError
 from compvqa.files import read_text
 from compvqa.filters.lexicon import Lexicon
 from compvqa.progress import track
+from compvqa.scenes.formats import READERS, check_format
+from compvqa.scenes.keys import meant
+from compvqa.scenes.limits import too_many
 from compvqa.scenes.raw import RawScene, Report, SplitOf
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, REJECTS, RELATIONS, SCENES, TABLES
 from compvqa.scratch import scratch_folder
@@ -31,6 +37,8 @@ from compvqa.tables import Schema
 
 BATCH = 2_000  # scenes held at a time
 COUNTED = ("objects", "attributes", "relations", "modifiers")
+PARTS = ("train", "val", "all")
+STOPPED = "stopped.rejects.parquet"  # no output of the rule: it stays where the run stops
 
 
 class SourceSettings(Settings):
@@ -46,25 +54,86 @@ class SourceSettings(Settings):
     )
     image_space: str = Field("", description="sources with equal image ids share it; empty: the source's name")
     val_share: float = Field(0.1, ge=0, le=1, description="share of the scenes in 'all' that are val, by stable rank")
+    most_rejected: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="share of the scenes, of the objects, the attributes, the relations … that may be malformed; where "
+        "more are, the run stops",
+    )
+
+    @field_validator("reader")
+    @classmethod
+    def _known_reader(cls, reader: str) -> str:
+        if find_reader(reader) is None:
+            raise ValueError(_no_reader(reader))
+        return reader
+
+    @field_validator("files")
+    @classmethod
+    def _known_files(cls, files: dict[str, Path], info: ValidationInfo) -> dict[str, Path]:
+        reader = info.data.get("reader", "")
+        known = file_names(reader)
+        for name in files if known else ():
+            if name not in known:
+                raise ValueError(f"the reader {reader} has no file {name!r}{_meant(name, known)}: {', '.join(known)}")
+        if not set(PARTS) & files.keys():
+            raise ValueError("no scene file is named: give 'train', 'val' or 'all'")
+        if "val_ids" in files and "all" not in files:
+            raise ValueError("'val_ids' tells which scenes of the file 'all' are val: name that file as well")
+        return files
+
+
+def _no_reader(name: str) -> str:
+    return f"there is no reader {name!r}{_meant(name, READERS)}: use {', '.join(READERS)}, or a module of your own"
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    found = meant(name, known)
+    return f", did you mean {found!r}?" if found else ""
+
+
+def find_reader(name: str) -> ModuleType | None:
+    """The module ``compvqa.scenes.<name>``, if it is there and reads scenes."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        return None
+    try:
+        module = importlib.import_module(f"compvqa.scenes.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"compvqa.scenes.{name}":
+            raise
+        return None
+    return module if hasattr(module, "read") else None
+
+
+def file_names(reader: str) -> tuple[str, ...]:
+    """The names of the files that a reader knows; none where there is no such reader."""
+    module = find_reader(reader)
+    return (*PARTS, "val_ids", *getattr(module, "FILES", ())) if module else ()
 
 
 def ingest(source: SourceSettings, lexicon: Path | None, out: Path, memory: str = "1GB") -> dict[str, int]:
     """Read one source into the folder ``out``: scenes, objects, attributes, relations, modifiers, rejects.
 
     Attributes get their group from the lexicon (none without one). A malformed record is a row of rejects; a
-    malformed file raises :class:`InputError`. Holds ``BATCH`` scenes at a time. Gives counts of what came in,
-    went out, was dropped by rule and was rejected, by reason.
+    malformed file raises :class:`InputError`, and so does a share of rejects above ``source.most_rejected``, with all
+    rejects in the file ``STOPPED``. Holds ``BATCH`` scenes at a time. Gives counts of what came in, went out, was
+    dropped by rule and was rejected, by reason.
     """
     report = Report()
     groups = Lexicon.load(lexicon) if lexicon is not None else None
     scenes = read(source, report)
+    (out / STOPPED).unlink(missing_ok=True)
     with _uncollected(), _Spool(out, source, groups) as spool:
         for number, scene in enumerate(track(_once(scenes, report), f"ingest {source.name}", unit="scene"), 1):
             spool.add(scene)
             if number % BATCH == 0:
                 spool.flush(report)
         spool.flush(report)
-        rows = spool.finish(memory)
+        if why := too_many(source.name, report, spool.kept, source.most_rejected, out / STOPPED):
+            spool.finish(memory, {REJECTS: out / STOPPED})
+            raise InputError(why)
+        rows = spool.finish(memory, {schema: out / f"{schema.name}.parquet" for schema in spool.schemas})
     counts = dict(sorted(report.counts.items()))
     return counts | {f"{name} out": rows[name] for name in ("scenes", *COUNTED)} | {"rejects": rows["rejects"]}
 
@@ -83,21 +152,17 @@ def _uncollected() -> Iterator[None]:
 
 def read(source: SourceSettings, report: Report) -> Iterator[RawScene]:
     """The raw scenes of a source, by its reader."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", source.reader):
-        raise InputError(f"Source {source.name}: {source.reader!r} is no reader's name.")
-    try:
-        module = importlib.import_module(f"compvqa.scenes.{source.reader}")
-    except ModuleNotFoundError:
-        module = None
-    if not hasattr(module, "read"):
-        raise InputError(
-            f"Source {source.name}: there is no reader {source.reader!r}; use gqa, visual_genome or imsitu."
-        )
-    if not {"train", "val", "all"} & set(source.files):
+    module = find_reader(source.reader)
+    if module is None:
+        raise InputError(f"Source {source.name}: {_no_reader(source.reader)}.")
+    if not set(PARTS) & source.files.keys():
         raise InputError(f"Source {source.name} names no scene file: give 'train', 'val' or 'all' under its files.")
     for key, path in source.files.items():
         if not path.is_file():
             raise InputError(f"Source {source.name}: its file {key} ({path}) does not exist; download or correct it.")
+    for part in PARTS:
+        if part in source.files:
+            check_format(source.name, source.reader, source.files[part])
     return module.read(source.files, _split_rule(source), report)
 
 
@@ -145,6 +210,7 @@ class _Spool:
         self.space = source.image_space or source.name
         self.groups: dict[str, str | None] = {}
         self.rows: dict[str, list[tuple]] = {schema.name: [] for schema in self.schemas}
+        self.kept: Counter[str] = Counter({schema.name: 0 for schema in TABLES})
 
     def __enter__(self) -> _Spool:
         self.stack = ExitStack()
@@ -199,12 +265,13 @@ class _Spool:
         for schema in self.schemas:
             rows = self.rows[schema.name]
             if rows:
+                self.kept[schema.name] += len(rows)
                 columns = zip(*rows, strict=True)
                 arrays = [pa.array(c, field.type) for c, field in zip(columns, schema.fields, strict=True)]
                 self.writers[schema.name].write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema.fields))
                 rows.clear()
 
-    def finish(self, memory: str) -> dict[str, int]:
+    def finish(self, memory: str, places: dict[Schema, Path]) -> dict[str, int]:
         """Sort each table into its place; the number of rows of each."""
         for writer in self.writers.values():
             writer.close()
@@ -213,11 +280,11 @@ class _Spool:
                 schema.name: query.write(
                     connection,
                     "SELECT * FROM read_parquet(?)",
-                    self.out / f"{schema.name}.parquet",
+                    place,
                     schema,
                     [str(self._spooled(schema))],
                 )
-                for schema in self.schemas
+                for schema, place in places.items()
             }
 
 

@@ -15,6 +15,8 @@ SplitOf = Callable[[str], str]  # raw scene id -> "train" or "val", for a file t
 MAX_NAME = 60  # characters
 _STRANGE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff()\[\]{}<>|\"\\;?*=~^`]")
 _WORD = re.compile(r"\w")
+_SENTENCE = re.compile(r".* [^ .]+[.!]")  # its last word has no other dot, as "t.v." has; a "?" is strange anyway
+KINDS = ("scene", "object", "frame", "attribute", "relation", "modifier")  # of records; causes before what they cause
 
 
 @dataclass(slots=True)
@@ -53,19 +55,31 @@ class RawScene:
 class Report:
     """What a reader refuses (with file, scene, record and reason) and what it drops by rule (counted).
 
-    ``reject`` is for records that are malformed; ``count`` for what the rules of the source leave out.
+    ``reject`` is for records that are malformed; ``count`` for what the rules of the source leave out. A run stops
+    where too large a share of a kind of records was rejected, never because of what was dropped.
     """
 
     def __init__(self) -> None:
         self.file = ""
         self.counts: Counter[str] = Counter()
         self.rejects: list[dict[str, str]] = []
+        self.reasons: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+        self.examples: dict[tuple[str, str], str] = {}
 
     def reject(self, scene_id: object, record: str, reason: str) -> None:
-        """Note that ``record`` of the scene in the current file is refused."""
+        """Note that ``record`` of the scene in the current file is refused.
+
+        Its first word is its kind, one of :data:`KINDS` or the plural of one: "object 12", "attributes of object 12".
+        """
+        kind = record.partition(" ")[0].removesuffix("s")
+        if kind not in self.reasons:
+            raise ValueError(f"the record {record!r} begins with none of {', '.join(KINDS)}")
         row = {"file": self.file, "scene_id": str(scene_id), "record": record, "reason": reason}
-        self.rejects.append({key: printable(value) for key, value in row.items()})
+        row = {key: printable(value) for key, value in row.items()}
+        self.rejects.append(row)
         self.counts[f"rejected: {reason}"] += 1
+        self.reasons[kind][row["reason"]] += 1
+        self.examples.setdefault((kind, row["reason"]), f"{row['record']} of scene {row['scene_id']!r}")
 
     def count(self, what: str, number: int = 1) -> None:
         self.counts[what] += number
@@ -86,7 +100,8 @@ def clean_name(value: object) -> tuple[str | None, str]:
     """The name with its spaces normalised, or (None, what is wrong with it).
 
     Refused are names that no question could print: empty, longer than 60 characters, without a letter or
-    digit, or with brackets, quotes or control characters.
+    digit, or with brackets, quotes or control characters; and sentences, as Visual Genome has some ("papers are
+    here."): two words or more with a full stop or an exclamation mark at the end.
     """
     if value.__class__ is str:
         return _cleaned(value)
@@ -100,13 +115,18 @@ def _cleaned(value: str) -> tuple[str | None, str]:
         return None, "without a name"
     if len(name) > MAX_NAME or _STRANGE.search(name) or not _WORD.search(name):
         return None, "strange name"
+    if _SENTENCE.fullmatch(name):
+        return None, "name is a sentence"
     return name, ""
 
 
-def clean_box(record: dict) -> tuple[Box | None, str]:
+def clean_box(
+    record: dict, width: int | None = None, height: int | None = None, report: Report | None = None
+) -> tuple[Box | None, str]:
     """The box of a record with x, y, w, h in pixels, or (None, what is wrong with it).
 
-    Its corner must not be negative and its size must be positive.
+    Its corner must not be negative and must lie in the picture of ``width`` x ``height``, if these are known; its size
+    must be positive. One that leaves the picture by more than a pixel is kept as it is, and counted in ``report``.
     """
     box = x, y, w, h = record.get("x"), record.get("y"), record.get("w"), record.get("h")
     whole = x.__class__ is int and y.__class__ is int and w.__class__ is int and h.__class__ is int
@@ -117,8 +137,15 @@ def clean_box(record: dict) -> tuple[Box | None, str]:
         return None, "box without a positive size"
     if x < 0 or y < 0:
         return None, "box with a negative corner"
+    if x + w <= 1 and y + h <= 1:
+        return None, "box in shares of the picture (0 to 1) where pixels are wanted"
     if max(box) > 1e6:
         return None, "box is far too large"
+    if (width and x + w > width + 1) or (height and y + h > height + 1):
+        if (width and x > width) or (height and y > height):
+            return None, "box outside the picture"
+        if report is not None:
+            report.count("boxes partly outside the picture")
     return box, ""
 
 
@@ -132,13 +159,13 @@ def unique_names(values: object, report: Report, scene_id: str, record: str, low
     """The attributes of a record, cleaned and without repeats, in their given order."""
     if not isinstance(values, list):
         if values is not None:
-            report.reject(scene_id, record, "attributes are not a list")
+            report.reject(scene_id, f"attributes of {record}", "attributes are not a list")
         return []
     names: dict[str, None] = {}
     for value in values:
         name, wrong = clean_name(value)
         if name is None:
-            report.reject(scene_id, f"{record}, attribute {value!r}", f"attribute: {wrong}")
+            report.reject(scene_id, f"attribute {value!r} of {record}", f"attribute: {wrong}")
             continue
         name = name.lower() if lower else name
         if name in names:

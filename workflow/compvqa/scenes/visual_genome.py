@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from compvqa.scenes.keys import Keys
 from compvqa.scenes.raw import (
     RawObject,
     RawRelation,
@@ -24,6 +25,19 @@ from compvqa.scenes.raw import (
 from compvqa.scenes.stream import elements
 
 SPLITS = ("train", "val", "all")
+SCENE = Keys(
+    "scene",
+    ("image_id", "width", "height", "objects", "relationships"),
+    ("url", "image_url", "coco_id", "flickr_id", "attributes", "regions", "id"),
+)
+OBJECT = Keys(
+    "object", ("object_id", "names", "x", "y", "w", "h", "attributes"), ("name", "synsets", "merged_object_ids", "id")
+)
+RELATION = Keys(
+    "relation",
+    ("subject_id", "object_id", "predicate"),
+    ("relationship_id", "synsets", "subject_name", "object_name", "subject", "object"),
+)
 
 
 def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[RawScene]:
@@ -33,7 +47,9 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
         for number, record in enumerate(elements(files[part])):
             report.count("scenes in")
             scene_id = _id(record.get("image_id")) if isinstance(record, dict) else None
-            if scene_id is None:
+            if isinstance(record, dict) and (wrong := SCENE.wrong(record, report)):
+                report.reject(f"#{number}" if scene_id is None else scene_id, "scene", wrong)
+            elif scene_id is None:
                 report.reject(f"#{number}", "scene", "scene without an image id")
             elif not isinstance(record.get("objects"), list):
                 report.reject(scene_id, "scene", "scene without a list of objects")
@@ -44,16 +60,17 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
 
 def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
     objects: dict[str, RawObject] = {}
+    size = clean_size(record, "width"), clean_size(record, "height")
     for item in record["objects"]:
         report.count("objects in")
-        found = _object(scene_id, item, report)
+        found = _object(scene_id, item, size, report)
         if found is not None and found.object_id in objects:
             report.reject(scene_id, f"object {found.object_id}", "object id repeated")
         elif found is not None:
             objects[found.object_id] = found
     items = record.get("relationships")
     if items is not None and not isinstance(items, list):
-        report.reject(scene_id, "scene", "relations are not a list")
+        report.reject(scene_id, "relations", "relations are not a list")
         items = None
     relations = (_relation(scene_id, item, report) for item in items or ())
     kept = list(objects.values())
@@ -61,15 +78,18 @@ def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
         raw_id=scene_id,
         split=split,
         image_id=scene_id,
-        width=clean_size(record, "width"),
-        height=clean_size(record, "height"),
+        width=size[0],
+        height=size[1],
         objects=kept,
         relations=link((relation for relation in relations if relation), kept, report, scene_id),
     )
 
 
-def _object(scene_id: str, item: object, report: Report) -> RawObject | None:
+def _object(scene_id: str, item: object, size: tuple[int | None, int | None], report: Report) -> RawObject | None:
     object_id = _id(item.get("object_id")) if isinstance(item, dict) else None
+    if isinstance(item, dict) and (wrong := OBJECT.wrong(item, report)):
+        report.reject(scene_id, "object" if object_id is None else f"object {object_id}", wrong)
+        return None
     if object_id is None:
         report.reject(scene_id, "object", "object without an id")
         return None
@@ -79,7 +99,7 @@ def _object(scene_id: str, item: object, report: Report) -> RawObject | None:
     if name is None:
         report.reject(scene_id, f"object {object_id}", f"object: {wrong}")
         return None
-    box, wrong = clean_box(item)
+    box, wrong = clean_box(item, *size, report)
     if box is None:
         report.reject(scene_id, f"object {object_id}", wrong)
         return None
@@ -92,8 +112,12 @@ def _relation(scene_id: str, item: object, report: Report) -> RawRelation | None
     if not isinstance(item, dict):
         report.reject(scene_id, "relation", "relation is not a table")
         return None
+    wrong = RELATION.wrong(item, report)
     subject_id, object_id = _id(item.get("subject_id")), _id(item.get("object_id"))
     record = f"relation {subject_id} -> {object_id}"
+    if wrong:
+        report.reject(scene_id, record, wrong)
+        return None
     if subject_id is None or object_id is None:
         report.reject(scene_id, record, "relation to a missing object")
         return None
