@@ -13,6 +13,7 @@ MINE = {
 FILES = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
 RELEASED = {"sources": [], "lexicon": None, "released": FILES}
 CSV = {"image_space": "vg", "reader": "csv", "files": ["a.csv"]}
+TSV = {"image_space": "vg", "reader": "lxmert_tsv", "files": ["a.tsv"]}
 
 
 @pytest.mark.parametrize("name", ["config", "tiny", "simulated", "covr", "covr-released", "covr-submission"])
@@ -56,6 +57,8 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
         ({"presence": {"method": "learned"}}, "presence.method learned needs region features"),
         ({"presence": {"calibrated": True}}, "presence.calibrated needs"),
         ({"features": {"released": {"sources": [CSV]}}}, "released.sources.0.reader has the wrong value 'csv'"),
+        ({"features": {"released": {"sources": [TSV]}}}, "no source for the image space a: add one, or name the space"),
+        ({"sources": [{"files": {"tarin": "a.json"}}]}, "sources.0.files .* no file 'tarin', did you mean 'train'"),
         ({"balance": {"per_template": 3}}, "balance.per_template is unknown"),
     ],
 )

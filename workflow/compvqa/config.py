@@ -240,6 +240,9 @@ class Config(Settings):
                 "word_filter.encoder.hints needs word_labels.files: the lexicon would be told its own labels"
             )
         seen = self.features.released.sources or (self.images and self.truth and self.aside)
+        self.features.released.check_spaces(
+            source.image_space or source.name for source in self.sources if source.enabled
+        )
         if self.models.trained and not seen:
             raise ValueError("models.trained needs region features: features.released, or images, truth and aside")
         if self.presence.method == "learned" and not seen:

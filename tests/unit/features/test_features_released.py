@@ -25,9 +25,43 @@ def source(reader, *files, space="vg"):
 def run(folder, images, *sources, size=None, **given):
     """The store of ``images``' features from ``sources``, the counts, and the rejects as tuples."""
     scenes = write_scenes(folder, images, size)
-    counts = read_released(scenes, *(folder / name for name in OUT), ReleasedSettings(sources=sources, **given))
+    counts = read_released(scenes, *(folder / name for name in OUT), _settings(sources, given))
     rejects = [tuple(row.values()) for row in tables.read(folder / OUT[2], REJECTS).to_pylist()]
     return RegionStore(*(folder / name for name in OUT[:2])), counts, rejects
+
+
+def _settings(sources, given) -> ReleasedSettings:
+    return ReleasedSettings(sources=sources, **({"most_missing": 1} | given))
+
+
+def test_a_run_stops_where_more_images_lack_features_than_may(tmp_path):
+    draw = np.random.default_rng(1)
+    path = write_tsv(tmp_path / "a.tsv", [(str(n), detections(draw, 3, SIZE)) for n in range(8)])
+    asked = [f"vg:{n}" for n in range(10)]
+    with pytest.raises(InputError) as error:
+        run(tmp_path, asked, source("lxmert_tsv", path), most_missing=0.1)
+    kept = tmp_path / released.STOPPED
+    assert str(error.value) == (
+        "features.released: 2 of 10 images were left out (20.0%), mostly because of 'no features' (first: vg:8), and "
+        f"{kept} lists all: correct its files, or raise most_missing (0.1)."
+    )
+    assert tables.read(kept, REJECTS)["image"].to_pylist() == ["vg:8", "vg:9"]
+    assert not (tmp_path / OUT[2]).exists()
+    assert run(tmp_path, asked, source("lxmert_tsv", path), most_missing=0.2)[1]["out"] == 8 and not kept.exists()
+
+
+def test_an_image_space_that_no_source_has_must_be_declared(tmp_path):
+    draw = np.random.default_rng(1)
+    path = write_tsv(tmp_path / "a.tsv", [("1", detections(draw, 3, SIZE))])
+    asked = ["vg:1", "imsitu:1", "imsitu:2"]
+    with pytest.raises(
+        InputError, match="no source for the image space imsitu: add one, or name the space in features"
+    ):
+        run(tmp_path, asked, source("lxmert_tsv", path))
+    _, told, rejects = run(tmp_path, asked, source("lxmert_tsv", path), lacks=["imsitu"], most_missing=0)
+    assert told["out"] == 1 and [image for image, *_ in rejects] == ["imsitu:1", "imsitu:2"]
+    with pytest.raises(ValueError, match="lacks names vg, which a source has"):
+        ReleasedSettings(sources=[source("lxmert_tsv", path)], lacks=["vg"])
 
 
 @settings(max_examples=20, deadline=None)

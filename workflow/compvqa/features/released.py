@@ -33,6 +33,7 @@ REJECTS = tables.Schema(
     key=("image", "file", "record", "reason"),
     unique=False,
 )
+STOPPED = "stopped.rejects.parquet"  # no output of the rule: it stays where the run stops
 MISSING = "no features"
 REPEATED = "image repeated"
 
@@ -44,10 +45,17 @@ def read_released(
     the images that none has, and the records that were refused.
 
     Gives the counts of what came in, went out, and was left out. Raises InputError where a file is broken, where no
-    image is found, where sources differ in the length of features, and where the disk lacks the space.
+    image is found or more are missing than ``most_missing`` (the file ``STOPPED`` beside ``rejects`` then lists them),
+    where sources differ in the length of features, and where the disk lacks the space.
     """
+    kept = rejects.with_name(STOPPED)
+    kept.unlink(missing_ok=True)
     wanted = tables.read(scenes / "scenes.parquet", SCENES, ["image", "width", "height"]).to_pylist()
     intake = _Intake({row["image"]: (row["width"], row["height"]) for row in wanted}, settings)
+    try:
+        settings.check_spaces(_space(image) for image in intake.wanted)
+    except ValueError as error:
+        raise InputError(f"{error}.") from None
     found = intake.images()
     first = next(found, None)
     if first is None:
@@ -60,7 +68,11 @@ def read_released(
     _check_space(features.parent, most)
     images = track(chain([first], found), f"features, at most {most / 1e9:,.2f} GB", intake.expected, "image")
     written = write(regions, features, images, dimension, dtype=settings.dtype)
-    tables.write(rejects, REJECTS, intake.rejects + intake.missing())
+    left_out = intake.rejects + intake.missing()
+    if why := intake.too_many(left_out, kept):
+        tables.write(kept, REJECTS, left_out)
+        raise InputError(why)
+    tables.write(rejects, REJECTS, left_out)
     return {"in": len(intake.wanted), "out": written, **dict(sorted(intake.counts.items()))}
 
 
@@ -79,7 +91,7 @@ class _Intake:
     def expected(self) -> int:
         """The number of images that the sources might have."""
         spaces = {source.image_space for source in self.settings.sources}
-        return sum(image.partition(":")[0] in spaces for image in self.wanted)
+        return sum(_space(image) in spaces for image in self.wanted)
 
     def images(self) -> Iterator[ImageRegions]:
         """The wanted images of all sources, each once, in the order of the files."""
@@ -103,6 +115,23 @@ class _Intake:
         images = [image for image in self.wanted if image not in self._taken and image not in refused]
         self.counts[f"images dropped: {MISSING}"] += len(images)
         return [{"image": image, "file": "", "record": 0, "reason": MISSING} for image in images]
+
+    def too_many(self, left_out: list[dict], place: Path) -> str:
+        """Why the run must stop: of the images that a source might have, too many are in ``left_out``, the rows of the
+        rejects at ``place``; empty if not."""
+        lost = {row["image"]: row["reason"] for row in left_out if row["image"] not in self._taken}
+        lost = {image: reason for image, reason in lost.items() if _space(image) not in self.settings.lacks}
+        if len(lost) <= self.settings.most_missing * self.expected:
+            return ""
+        why = Counter(lost.values())
+        often = min(why, key=lambda reason: (-why[reason], reason))
+        share = len(lost) / self.expected
+        example = min(image for image, reason in lost.items() if reason == often)
+        return (
+            f"features.released: {len(lost):,} of {self.expected:,} images were left out ({share:.1%}), "
+            f"mostly because of '{often}' (first: {example}), and {place} lists all: "
+            f"correct its files, or raise most_missing ({self.settings.most_missing:g})."
+        )
 
     def _reject(self, image: str, record: Record, reason: str) -> None:
         self.rejects.append({"image": image, "file": record.file, "record": record.number, "reason": reason})
@@ -131,6 +160,10 @@ class _Intake:
         self.counts["regions"] += len(boxes[:most])
         self.counts["regions dropped: beyond most_regions"] += len(boxes[most:])
         return ImageRegions(image, boxes[:most], size, vectors[:most])
+
+
+def _space(image: str) -> str:
+    return image.partition(":")[0]
 
 
 def _in_pixels(detections: Detections, size: tuple[int | None, int | None]) -> Detections:

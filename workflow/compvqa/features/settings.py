@@ -1,10 +1,13 @@
 """The settings of region features; apart, so that the config needs no torch."""
 
+from __future__ import annotations
+
 import pkgutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from compvqa.features import readers
 from compvqa.settings import Settings
@@ -59,6 +62,29 @@ class ReleasedSettings(Settings):
     sources: tuple[ReleasedSource, ...] = Field((), description="of an image that two have, the first one's are taken")
     most_regions: int = Field(36, ge=1, le=36, description="regions kept of an image, first in its file's order")
     dtype: Literal["float16", "float32"] = Field("float16", description="float32: as released, twice the space")
+    most_missing: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="share of the images that may be in no file or refused; where more are, the run stops",
+    )
+    lacks: tuple[str, ...] = Field((), description="image spaces that no source has: their images count as no loss")
+
+    @model_validator(mode="after")
+    def _lacks_what_no_source_has(self) -> ReleasedSettings:
+        both = sorted(set(self.lacks) & {source.image_space for source in self.sources})
+        if both:
+            raise ValueError(f"lacks names {both[0]}, which a source has")
+        return self
+
+    def check_spaces(self, spaces: Iterable[str]) -> None:
+        """Raise ValueError where an image space has no source, and is not declared to have none."""
+        unknown = sorted(set(spaces) - {source.image_space for source in self.sources} - set(self.lacks))
+        if self.sources and unknown:
+            raise ValueError(
+                f"features.released has no source for the image space {unknown[0]}: add one, or name the space in "
+                "features.released.lacks"
+            )
 
     @property
     def files(self) -> list[Path]:
