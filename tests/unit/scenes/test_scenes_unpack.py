@@ -1,10 +1,12 @@
 """Archives: members in their place; evil, broken, encrypted and far too large ones refused in one sentence."""
 
+import gzip
 import io
 import lzma
 import random
 import shutil
 import tarfile
+import tracemalloc
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -128,9 +130,23 @@ def test_a_bomb_is_refused_before_anything_is_written(tmp_path, kind):
 
 
 def test_many_empty_files_are_a_bomb_too(tmp_path):
-    archive = make_tar(tmp_path / "made", [f"{number}" for number in range(3000)])
-    with pytest.raises(InputError, match="unpacks to 12,288,000 bytes"):
+    archive = make_tar(tmp_path / "made", [f"{number}" for number in range(1000)])
+    with pytest.raises(InputError, match="unpacks to 4,096,000 bytes"):
         unpack(archive, tmp_path / "out", "tar")
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE])
+@pytest.mark.parametrize("before", [[], ["a.txt"]])
+def test_a_bomb_in_a_header_is_not_read_into_memory(tmp_path, kind, before):
+    header = tarfile.TarInfo("long")
+    header.type, header.size = kind, 16 << 20
+    content = make_tar(tmp_path / "made", before, mode="w").read_bytes()[: 1024 * len(before)]
+    (tmp_path / "bomb").write_bytes(gzip.compress(content + header.tobuf() + bytes(header.size)))
+    tracemalloc.start()
+    with pytest.raises(Refused, match="a header of 16,777,216 bytes"):
+        unpack(tmp_path / "bomb", tmp_path / "out", "tar")
+    assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    tracemalloc.stop()
 
 
 def test_a_zip_that_lies_about_its_size_gives_no_more_than_it_said(tmp_path):

@@ -22,6 +22,7 @@ from compvqa.tables import replacing
 FACTOR = 100  # times its own size an archive may unpack to, where nothing is declared; scene graphs do to 20 times
 SMALL = 1 << 20  # bytes, which no archive is too small for
 BLOCK = 4096  # bytes; what a disk takes for the smallest file
+HEADER = 1 << 20  # bytes; more than what a tar tells of a file, which tarfile reads into memory
 NAME, PATH = 230, 1000  # bytes of a file's name, which must leave room for temporary names, and of its path
 # What the libraries raise of broken, encrypted and unknown archives; OSError besides
 _BROKEN = (
@@ -36,6 +37,18 @@ _BROKEN = (
     NotImplementedError,
     RuntimeError,
 )
+_LONG = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
+
+
+class _Info(tarfile.TarInfo):
+    """A header in a tar; a bomb among what headers tell of long names is refused before it is read into memory."""
+
+    @classmethod
+    def frombuf(cls, *given) -> tarfile.TarInfo:
+        info = super().frombuf(*given)
+        if info.type in _LONG and info.size > HEADER:
+            raise tarfile.ReadError(f"a header of {info.size:,} bytes")
+        return info
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,7 @@ def unpack(archive: Path, folder: Path, kind: str, wanted: Sequence[str] = (), d
     that are ``declared`` or, where none are, 100 times the archive's; and if the disk has no room for them.
     """
     try:
-        with zipfile.ZipFile(archive) if kind == "zip" else tarfile.open(archive) as opened:
+        with zipfile.ZipFile(archive) if kind == "zip" else tarfile.open(archive, tarinfo=_Info) as opened:
             chosen = _chosen(archive, _in_zip(opened, archive) if kind == "zip" else _in_tar(opened, archive), wanted)
             _check_size(archive, chosen, declared)
             check_room(folder, sum(member.size for member in chosen), f"what {archive} holds")
