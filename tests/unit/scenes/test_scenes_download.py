@@ -221,7 +221,7 @@ def test_what_is_in_a_git_repository_is_checked_by_the_id_that_git_gives_it(serv
     ("size", "changes", "words"),
     [
         (len(CONTENT) + 1, {}, "beyond the 16,384 of its bytes: its part was deleted"),
-        (3_000_000, {"bytes": "", "about_mb": "1.2"}, "beyond the 2,400,000 of twice its about_mb"),
+        (3_000_000, {"bytes": "", "about_mb": "0.6"}, "beyond the 2,400,000 of 4 times its about_mb"),
     ],
 )
 @pytest.mark.parametrize("length", [None, ""])  # as it is, and none

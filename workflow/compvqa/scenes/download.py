@@ -20,7 +20,7 @@ from compvqa.errors import InputError, disk_full
 from compvqa.progress import track
 from compvqa.scenes.contents import PAGE, Refused, by_hand, check_kind, is_page
 from compvqa.scenes.pins import GIT, LOCK, check, is_pin, read_lock, read_tsv, record
-from compvqa.scenes.unpack import SMALL, check_room, leaves, too_long, unpack
+from compvqa.scenes.unpack import FAR, SMALL, check_room, leaves, too_long, unpack
 
 FETCH = 1 << 16  # bytes; what a broken connection loses at most
 TIMEOUT = 60  # seconds to connect, and between two bytes, if $COMPVQA_TIMEOUT does not say another number
@@ -33,7 +33,8 @@ class Download:
 
     ``sha256`` is that of the file, ``git:`` and the id of the file's blob in its Git repository, or ``lock``.
     ``members`` names the files of the archive that the workflow reads, with spaces between: only these are unpacked.
-    ``about_mb`` is about how much these take, for plans of a run that has not fetched them; twice as much is refused.
+    ``about_mb`` is about how much these take, for plans of a run that has not fetched them; four times as much is
+    refused.
     """
 
     name: str
@@ -59,7 +60,7 @@ class Download:
         """The bytes beyond which what comes cannot be it, if anything is known of its size."""
         if self.bytes:
             return int(self.bytes)
-        return max(2 * self.declared(), SMALL) if self.declared() else None
+        return max(FAR * self.declared(), SMALL) if self.declared() else None
 
 
 def read_sources(path: Path) -> list[Download]:
@@ -208,7 +209,7 @@ def _limit(row: Download, size: int, said: int | None = None) -> None:
     """Raise :class:`Refused` if there are more bytes than the row, or else the server, says."""
     most = row.most() or said
     if most is not None and size > most:
-        known = "its bytes" if row.bytes else "twice its about_mb" if row.about_mb else "its Content-Length"
+        known = "its bytes" if row.bytes else f"{FAR} times its about_mb" if row.about_mb else "its Content-Length"
         raise Refused(f"{row.url} sends {size:,} bytes or more, beyond the {most:,.0f} of {known}")
 
 

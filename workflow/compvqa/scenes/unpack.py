@@ -19,6 +19,7 @@ from compvqa.progress import track
 from compvqa.scenes.contents import CHUNK, Refused
 from compvqa.tables import replacing
 
+FAR = 4  # times what is declared, which is a round figure, is far beyond it
 FACTOR = 100  # times its own size an archive may unpack to, where nothing is declared; scene graphs do to 20 times
 SMALL = 1 << 20  # bytes, which no archive is too small for
 BLOCK = 4096  # bytes; what a disk takes for the smallest file
@@ -66,8 +67,8 @@ def unpack(archive: Path, folder: Path, kind: str, wanted: Sequence[str] = (), d
 
     Raises :class:`Refused` before anything is written if any path in the archive is absolute, goes up (".."), is too
     long, or is a link or a device, or if a wanted file needs a password; and where it is broken. Raises
-    :class:`InputError` before anything is written if a wanted file is not there; if they take more than twice the bytes
-    that are ``declared`` or, where none are, 100 times the archive's; and if the disk has no room for them.
+    :class:`InputError` before anything is written if a wanted file is not there; if they take more than four times the
+    bytes that are ``declared`` or, where none are, 100 times the archive's; and if the disk has no room for them.
     """
     try:
         with zipfile.ZipFile(archive) if kind == "zip" else tarfile.open(archive, tarinfo=_Info) as opened:
@@ -161,10 +162,12 @@ def _chosen(archive: Path, found: Iterator[_Member], wanted: Sequence[str]) -> l
 
 def _check_size(archive: Path, chosen: Sequence[_Member], declared: float | None) -> None:
     takes = sum(max(member.size, BLOCK) for member in chosen)
-    if takes > max(2 * declared if declared else FACTOR * archive.stat().st_size, SMALL):
-        beyond = f"twice the {declared:,.0f} that its about_mb gives" if declared else f"{FACTOR} times its own size"
+    if takes > max(FAR * declared if declared else FACTOR * archive.stat().st_size, SMALL):
+        said = (
+            f"{FAR} times the {declared:,.0f} that its about_mb gives" if declared else f"{FACTOR} times its own size"
+        )
         advice = "if that is right, correct its about_mb in the list of sources; if not, delete it"
-        raise InputError(f"{archive} unpacks to {takes:,} bytes, more than {beyond}: {advice}.")
+        raise InputError(f"{archive} unpacks to {takes:,} bytes, more than {said}: {advice}.")
 
 
 def _place(source: IO[bytes], folder: Path, name: str) -> None:
