@@ -43,7 +43,7 @@ def told(output: str) -> str:
         ({"overlap": {"method": "guess"}}, "there is no method 'guess' for overlap: name another"),
         ({"candidates": {"backend": "oracle"}}, "there is no backend 'oracle' for candidates: name another"),
         ({"models": {"baselines": ["guess"]}}, "there is no model 'guess' for baseline: name another"),
-        ({"sources": [{"name": "a", "reader": "guess", "files": {}}]}, "there is no reader 'guess' for ingest: name"),
+        ({"sources": [{"name": "a", "reader": "guess", "files": {}}]}, "there is no reader 'guess': use gqa"),
         ({"sources": []}, "give sources and a lexicon, or the files of released questions"),
     ],
 )
@@ -63,6 +63,7 @@ def test_a_wrong_config_is_named(project, change, words):
         (b'{"1": {"width": 3, "height": 3, "objects": {"a": {"name"', "train.json"),
         (b'{"1": {"width": 3, "height": 3, "objects": {"a": {"name": "\xff\xfe", "x": 1}}}}', "train.json"),
         (b"[1, 2]", "train.json"),
+        (b'{"1": {"objects": {"a": {"nmae": "cat"}}}}', "results/tiny/sources/mine/stopped.rejects.parquet lists all"),
     ],
 )
 def test_a_broken_raw_file_stops_the_run_with_one_sentence(project, content, words):
@@ -77,6 +78,8 @@ def test_a_broken_raw_file_stops_the_run_with_one_sentence(project, content, wor
     sentences = [line for line in done.stdout.splitlines() if line.startswith("compvqa: ")]
     assert done.returncode == 1 and "Traceback" not in done.stdout
     assert len(sentences) == 1 and words in sentences[0]
+    kept = {path.name for path in project.folder.glob("results/tiny/sources/mine/*.parquet")}
+    assert kept == ({"stopped.rejects.parquet"} if "stopped" in words else set())
 
 
 def test_folders_of_any_name_reach_every_command_whole(project):

@@ -96,7 +96,7 @@ def imsitu(draw: random.Random) -> dict:
 def write_sources(folder: Path) -> list[dict]:
     """Files of all three readers in ``folder``; the config's sources."""
     draw = random.Random(1)
-    sources = [{"name": reader, "reader": reader, "files": {}} for reader in READERS]
+    sources = [{"name": reader, "reader": reader, "files": {}, "most_rejected": 1} for reader in READERS]
     (folder / "space.json").write_text(json.dumps(SPACE))
     (folder / "it's $raw").mkdir()
     sources[2]["files"]["space"] = "space.json"
