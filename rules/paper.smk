@@ -67,7 +67,9 @@ for name in CONFIG.splits.names:
 for name, page in PAGES.items():
     needed = [f"it needs {REQUIRED[what]}" for what in page.inputs if what in REQUIRED and not SHOWN[what]]
     if why := next(filter(None, [*needed, lacking(page, PLAN)]), ""):
-        raise WorkflowError(f"paper.show names {name}, of which nothing can be made: {why}, or leave {name} out.")
+        raise WorkflowError(
+            f"config: paper.show names {name}, of which nothing can be made: {why}, or leave {name} out."
+        )
 
 
 wildcard_constraints:

@@ -1,5 +1,7 @@
 """The configuration: what it accepts, refuses, and finds by name."""
 
+import re
+
 import pytest
 
 from compvqa.config import Definitions, load_config, read_config, schema
@@ -25,6 +27,15 @@ def test_the_configs_of_the_project_are_valid(root, name):
         ("paper", config.paper.show),
     ):
         assert all((root / "config" / folder / f"{name}.yaml").is_file() for name in names)
+
+
+@pytest.mark.parametrize("part", ["README.md", "config", "docs", "rules", "workflow"])
+def test_nothing_that_users_run_or_read_needs_a_folder_beside_the_project(root, part):
+    paths = [root / part] if (root / part).is_file() else (root / part).rglob("*")
+    texts = (path for path in paths if path.suffix in (".md", ".yaml", ".smk", ".tsv", ".py", ".json") or not path.suffix)
+    beside = re.compile(r"(\.\./){2,}|(?<![\w./])\.\./(?!rules|config|envs|docs|workflow)\w")
+    found = {path.name: beside.findall(path.read_text()) for path in texts if path.is_file()}
+    assert found and not {name: places for name, places in found.items() if places}
 
 
 def test_the_schema_in_the_project_is_the_generated_one(root):

@@ -45,6 +45,8 @@ def told(output: str) -> str:
         ({"models": {"baselines": ["guess"]}}, "there is no model 'guess' for baseline: name another"),
         ({"sources": [{"name": "a", "reader": "guess", "files": {}}]}, "there is no reader 'guess': use gqa"),
         ({"sources": []}, "give sources and a lexicon, or the files of released questions"),
+        ({"paper": {"show": ["table3", "table16"]}}, "paper.show names table16, of which nothing can be made: no"),
+        ({"paper": {"show": ["filters"]}}, "names filters, of which nothing can be made: it needs chains to judge"),
     ],
 )
 def test_a_wrong_config_is_named(project, change, words):

@@ -108,6 +108,14 @@ def test_a_finished_run_has_nothing_to_do(finished):
     assert finished.plan() == set()
 
 
+@pytest.mark.parametrize(
+    ("gone", "rule"), [("dataset/questions.parquet", "balance"), ("splits/tpl-verifyattr.parquet", "split")]
+)
+def test_what_was_deleted_is_made_again_though_the_page_is_there(edited, gone, rule):
+    (edited.folder / "results/tiny" / gone).unlink()
+    assert rule in edited.plan()
+
+
 def test_what_is_after_a_changed_stage_runs_again_too(edited):
     append(package(edited, "balance.py"), CODE)
     assert {"balance", "split", "train", "predict", "scores", "table", "index"} <= edited.plan()

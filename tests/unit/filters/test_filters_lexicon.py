@@ -1,6 +1,7 @@
 """What the lexicon knows, and the rules for what it does not know."""
 
 import json
+import re
 from itertools import permutations
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa.errors import InputError
-from compvqa.filters.lexicon import Lexicon, LexiconData
+from compvqa.filters.lexicon import AttributeEntry, Lexicon, LexiconData, NounEntry, RelationEntry
 
 DATA = {
     "nouns": {
@@ -49,6 +50,27 @@ OPEN = Lexicon(LexiconData.model_validate(DATA | {"complete": False}))
 
 def exclusive(kind, x, y, lexicon=LEXICON):
     return lexicon.exclusive(kind, x, y) > 0.5
+
+
+def test_the_example_of_the_documentation_says_what_the_text_beside_it_says(root, tmp_path):
+    text = (root / "config/README.md").read_text().split("## A lexicon of your own")[1].split("\n## ")[0]
+    (tmp_path / "lexicon.json").write_text(re.search(r"```json\n(.*?)```", text, re.DOTALL)[1])
+    lexicon = Lexicon.load(tmp_path / "lexicon.json")
+    together = [
+        *(("noun", "dog", "animal"), ("noun", "hound", "dog"), ("noun", "statue", "man"), ("noun", "arm", "man")),
+        *(("noun", "grass", "lawn"), ("noun", "wine bottle", "bottle"), ("attribute", "dark blue", "blue")),
+        *(("attribute", "wooden", "brown"), ("attribute", "shiny", "odd"), ("relation", "on", "riding")),
+    ]
+    apart = [
+        *(("noun", "man", "woman"), ("noun", "dog", "person"), ("noun", "zebra", "kettle")),
+        *(("attribute", "red", "blue"), ("attribute", "open", "closed")),
+    ]
+    assert [pair for pair in together if exclusive(*pair, lexicon)] == []
+    assert [pair for pair in apart if not exclusive(*pair, lexicon)] == []
+    assert (lexicon.group("red"), lexicon.group("shiny"), lexicon.countable("milk")) == ("color", None, False)
+    described = set(re.findall(r"`([a-z]+)`", "\n".join(re.findall(r"^\| (.*?) \|", text, re.MULTILINE))))
+    keys = {key for entry in (NounEntry, AttributeEntry, RelationEntry) for key in entry.model_fields}
+    assert described == (keys | set(LexiconData.model_fields)) - {"nouns", "attributes", "relations"}
 
 
 @pytest.mark.parametrize(
