@@ -172,6 +172,22 @@ def test_what_is_dropped_is_counted_and_what_is_bad_is_refused(tmp_path):
     ]
 
 
+def test_a_misspelt_role_is_refused_and_an_unknown_one_counted(tmp_path):
+    wrong = pouring()
+    wrong["frames"][0]["liqiud"] = wrong["frames"][0].pop("liquid")
+    [found], report = read(tmp_path, {"a.jpg": wrong, "b.jpg": pouring(weather="n2")})
+    assert found.raw_id == "b.jpg" and report.counts["roles that their verb has not"] == 1
+    [row] = report.rejects
+    assert row["record"] == "frame 0" and row["reason"] == "frame: unknown role 'liqiud', did you mean 'liquid'?"
+
+
+@pytest.mark.parametrize(("key", "name"), [("abstract", "pouring"), ("roles", "pouring"), ("gloss", "n1")])
+def test_a_misspelt_key_of_the_vocabulary_is_named(tmp_path, key, name):
+    (tmp_path / "x.json").write_text(json.dumps(SPACE).replace(f'"{key}"', f'"{key}s"'))
+    with pytest.raises(InputError, match=rf"x\.json has a wrong record '{name}' .*'{key}s', did you mean '{key}'"):
+        imsitu.read_space(tmp_path / "x.json")
+
+
 def test_bad_vocabulary_files(tmp_path):
     with pytest.raises(InputError, match=r"generation_templates\.tab, line 2, is not"):
         read(tmp_path, {}, "pouring\tAGENT pours\nhiking AGENT hikes\n")

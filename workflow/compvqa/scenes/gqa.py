@@ -37,14 +37,19 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
         report.file = files[part].name
         for scene_id, record in members(files[part]):
             report.count("scenes in")
-            wrong = SCENE.wrong(record, report) if isinstance(record, dict) else "scene without a table of objects"
-            if not wrong and not isinstance(record.get("objects"), dict):
-                wrong = "scene without a table of objects"
+            wrong = _wrong_scene(record, report)
             if wrong:
                 report.reject(scene_id, "scene", wrong)
                 continue
             split = split_of(scene_id) if part == "all" else part
             yield _scene(scene_id, record, split, report)
+
+
+def _wrong_scene(record: object, report: Report) -> str:
+    """Why a scene is refused; empty if it is not."""
+    wrong = SCENE.wrong(record, report) if isinstance(record, dict) else ""
+    whole = isinstance(record, dict) and isinstance(record.get("objects"), dict)
+    return wrong or ("" if whole else "scene without a table of objects")
 
 
 def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
@@ -56,6 +61,8 @@ def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
             report.reject(scene_id, f"object {object_id}", "object id repeated")
     report.count("objects in", len(items))
     size = clean_size(record, "width"), clean_size(record, "height")
+    if None in size:
+        report.count("scenes without a picture's size")
     found = (_object(scene_id, object_id, item, size, report) for object_id, item in items.items())
     objects = [item for item in found if item is not None]
     return RawScene(

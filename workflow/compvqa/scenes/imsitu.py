@@ -21,6 +21,8 @@ from compvqa.scenes.stream import Repeated, members
 SPLITS = ("train", "val", "all")
 FILES = ("space", "templates")  # beside those
 SCENE = Keys("scene", ("verb", "frames"))
+VERB = Keys("verb", ("roles", "abstract"))
+NOUN = Keys("noun", ("gloss",))
 ARTICLES = ("the", "a", "an")
 PICTURES = (".jpg", ".jpeg", ".png")
 
@@ -66,6 +68,8 @@ def read_space(path: Path, templates: Path | None = None) -> Space:
     verbs, nouns = tables.get("verbs"), tables.get("nouns")
     if not isinstance(verbs, dict) or not isinstance(nouns, dict):
         raise InputError(f"{path} lacks the tables 'verbs' and 'nouns': give imSitu's own imsitu_space.json.")
+    _check_keys(path, VERB, verbs)
+    _check_keys(path, NOUN, nouns)
     sentences, roles, glosses = {}, {}, {}
     for verb, item in verbs.items():
         if not isinstance(item, dict) or not isinstance(item.get("roles"), list | dict):
@@ -80,6 +84,13 @@ def read_space(path: Path, templates: Path | None = None) -> Space:
     if templates is not None:
         sentences |= _read_templates(templates)
     return Space(sentences, roles, glosses)
+
+
+def _check_keys(path: Path, keys: Keys, records: dict[str, object]) -> None:
+    for name, record in records.items():
+        wrong = keys.wrong(record, Report()) if isinstance(record, dict) else ""
+        if wrong:
+            raise InputError(f"{path} has a wrong record {name!r} ({wrong}): correct the key.")
 
 
 def _read_templates(path: Path) -> dict[str, str]:
@@ -183,19 +194,25 @@ def _good_frames(scene_id: str, frames: list, roles: tuple[str, ...], report: Re
             report.reject(scene_id, f"frame {number}", "frame is not a table of noun ids")
         elif isinstance(frame, Repeated):
             report.reject(scene_id, f"frame {number}", "frame has a role twice")
-        elif wrong := _misspelt(frame, roles):
+        elif wrong := _misspelt(frame, roles, report):
             report.reject(scene_id, f"frame {number}", wrong)
         else:
             good.append(frame)
     return good
 
 
-def _misspelt(frame: dict[str, str], roles: tuple[str, ...]) -> str:
-    """What is wrong with a frame that has a role which its verb lacks, and which looks like one that it lacks."""
+def _misspelt(frame: dict[str, str], roles: tuple[str, ...], report: Report) -> str:
+    """Why a frame is refused: a role of it is unknown to its verb, and looks like one that it lacks; empty if none is.
+    Other unknown roles are counted."""
     unknown = [role for role in frame if role not in roles]
-    lacking = [role for role in roles if role not in frame] if unknown else []
-    pairs = ((role, meant(role, lacking)) for role in unknown)
-    return next((f"frame: unknown role {role!r}, did you mean {name!r}?" for role, name in pairs if name), "")
+    if not unknown:
+        return ""
+    lacking = [role for role in roles if role not in frame]
+    for role in unknown:
+        if name := meant(role, lacking):
+            return f"frame: unknown role {role!r}, did you mean {name!r}?"
+    report.count("roles that their verb has not", len(unknown))
+    return ""
 
 
 def _build(scene_id: str, frame: dict, template: Template, split: str, space: Space, report: Report):

@@ -61,6 +61,8 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
 def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
     objects: dict[str, RawObject] = {}
     size = clean_size(record, "width"), clean_size(record, "height")
+    if None in size:
+        report.count("scenes without a picture's size")
     for item in record["objects"]:
         report.count("objects in")
         found = _object(scene_id, item, size, report)
