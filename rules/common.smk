@@ -15,8 +15,10 @@ sys.path.insert(0, str(PROJECT / "workflow"))
 from compvqa.config import Definitions, as_json, load_config
 from compvqa.errors import InputError
 from compvqa.evaluation.analyses.distractors import NO_FILTERS
+from compvqa.files import check_writable
 from compvqa.filters.images import ScoringSettings
 from compvqa.filters.word_settings import MINILM
+from compvqa.interrupts import be_patient
 from compvqa.links import without_patterns
 from compvqa.paper.needs import Plan, lacking
 from compvqa.paper.reference import load as load_page
@@ -46,6 +48,7 @@ try:
         modules_of(stage, **plugins)
 except InputError as error:
     raise WorkflowError(str(error)) from None
+be_patient()
 LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 TEMPLATE_KINDS = sorted({TEMPLATES.load(name)["kind"] for name in TEMPLATES.names()})
 T = f"results/{CONFIG.testbed}"
@@ -77,6 +80,16 @@ shell.prefix(
     f"export {INTERPRETER}PROJECT={quote(str(PROJECT))} PYTHONPATH={quote(str(PROJECT / 'workflow'))} "
     f"PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE HF_HUB_CACHE={HUB} HF_HUB_OFFLINE=1; "
 )
+
+
+onstart:
+    try:
+        for folder in (T, JOBS, "logs"):
+            check_writable(folder)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
 # The image of each family of stages. It must see the package: Snakemake itself binds only the folder it runs in.
 CONTAINERS = {
     "data": CONFIG.containers.cpu,

@@ -57,6 +57,7 @@ def test_a_number_that_is_none_is_empty(tmp_path):
         ("a.txt", b"question_id,answer\n", "must end in .csv, .jsonl or .parquet"),
         ("a.csv", b"question_id,said\nq,red\n", "a.csv lacks the column answer"),
         ("a.csv", b"", "a.csv lacks the column question_id"),
+        ("a.jsonl", b'{"question_id": ' + b"1" * 5000, "line 1 has a number of too many digits"),
         ("a.csv", b"question_id,answer\nq,red,blue\n", "line 2: too many fields"),
         ("a.csv", b"question_id,answer\nq\xff,red\n", "is not UTF-8"),
         ("a.jsonl", b'{"question_id": "q", "answer": "red"}\n{"question_id"', "line 2: this is no JSON"),

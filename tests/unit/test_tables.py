@@ -61,7 +61,10 @@ def test_reading_says_in_one_sentence_what_is_wrong(tmp_path):
     with pytest.raises(InputError, match="not a readable Parquet file"):
         tables.read(tmp_path / "bad.parquet", PAIRS)
     (tmp_path / "cut.parquet").write_bytes(b"PAR1" + b"\x00" * 40 + b"PAR1")
-    with pytest.raises(InputError, match="cut.parquet is not a readable Parquet file .* run again"):
+    with pytest.raises(InputError, match="cut.parquet is not a readable Parquet file .* or correct the path"):
+        tables.recipe_of(tmp_path / "cut.parquet")
+    (tmp_path / "cut.parquet.prov.json").touch()  # a file of ours
+    with pytest.raises(InputError, match="cut.parquet is not a readable Parquet file .* delete it and run again"):
         tables.recipe_of(tmp_path / "cut.parquet")
     other = Schema("other", pa.schema([("a", pa.string())]), key=("a",))
     tables.write(tmp_path / "other.parquet", other, [{"a": "x"}])

@@ -18,6 +18,9 @@ def test_weights_and_what_is_said_of_them_come_back(tmp_path):
 @pytest.mark.parametrize("read", [load_weights, load_metadata])
 def test_a_broken_file_is_named(tmp_path, data, read):
     (tmp_path / "w.safetensors").write_bytes(data)
+    with pytest.raises(InputError, match=r"w\.safetensors is not a readable safetensors file .* correct the path\.$"):
+        read(tmp_path / "w.safetensors")
+    (tmp_path / "w.safetensors.prov.json").touch()  # a file of ours
     with pytest.raises(InputError, match=r"w\.safetensors is not a readable safetensors file .* run again\.$"):
         read(tmp_path / "w.safetensors")
 

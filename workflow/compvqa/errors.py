@@ -32,6 +32,15 @@ def disk_full(error: BaseException, path: Path | str | None = None) -> InputErro
     return None
 
 
+def not_allowed(error: BaseException) -> InputError | None:
+    """What to tell where ``error`` is that we may not open or write a file; None where it is something else."""
+    for cause in _causes(error):
+        if isinstance(cause, OSError) and cause.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            why = (cause.strerror or "not permitted").lower()
+            return InputError(f"{cause.filename or 'a file'} may not be used so ({why}): change its permissions.")
+    return None
+
+
 def not_installed(error: BaseException) -> InputError | None:
     """What to tell where ``error`` is that a package of others is missing; None where it is something else."""
     if not isinstance(error, ModuleNotFoundError) or not error.name or error.name.split(".")[0] == "compvqa":

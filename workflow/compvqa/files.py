@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import yaml
@@ -11,6 +12,7 @@ from compvqa import tables
 from compvqa.errors import InputError
 
 CORRECT = "correct the path"
+TOO_LONG = "has a number of too many digits"  # Python reads integers of 4,300
 # Each job of a workflow reads all small files again: in C that takes a tenth of the time.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -31,6 +33,8 @@ def read_json(path: Path | str, remedy: str = CORRECT) -> dict:
         data = json.loads(read_text(path, remedy))
     except json.JSONDecodeError as error:
         raise InputError(f"{path} is not valid JSON (line {error.lineno}: {error.msg}): correct it.") from None
+    except ValueError:
+        raise InputError(f"{path} {TOO_LONG}: correct it.") from None
     return _mapping(path, data)
 
 
@@ -40,6 +44,8 @@ def read_yaml(path: Path | str, remedy: str = CORRECT) -> dict:
         data = yaml.load(read_text(path, remedy), LOADER)
     except yaml.YAMLError as error:
         raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}.") from None
+    except ValueError:  # of a number or a date; PyYAML does not say where
+        raise InputError(f"{path} {TOO_LONG}, or a date that there is not: correct it.") from None
     return _mapping(path, data)
 
 
@@ -47,6 +53,13 @@ def _mapping(path: Path | str, data: object) -> dict:
     if not isinstance(data, dict):
         raise InputError(f"{path} holds no mapping of keys to values at its top level: correct it.")
     return data
+
+
+def check_writable(folder: Path | str) -> None:
+    """Raise :class:`InputError` where ``folder``, or what it would be made in, lets nobody like us write."""
+    there = next(path for path in (Path(folder), *Path(folder).absolute().parents) if path.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{there} may not be written to: change its permissions, or run in a folder by --directory.")
 
 
 def write_json(path: Path, data: dict, indent: int | None = 1, recipe: bool = True) -> None:

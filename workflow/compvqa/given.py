@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compvqa.errors import InputError
+from compvqa.files import TOO_LONG
 
 Rows = Iterator[tuple[str, Mapping[str, object]]]
 
@@ -61,6 +62,8 @@ def _json_lines(path: Path, columns: Sequence[str]) -> Rows:
                 row = json.loads(line)
             except json.JSONDecodeError as error:
                 raise InputError(f"{where}: this is no JSON ({error.msg}); correct it.") from None
+            except ValueError:
+                raise InputError(f"{where} {TOO_LONG}: correct it.") from None
             if not isinstance(row, dict):
                 raise InputError(f"{where}: this is no object; give one with {', '.join(columns)}.")
             yield where, row

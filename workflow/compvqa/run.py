@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from compvqa import facts, tables
 from compvqa.errors import InputError
-from compvqa.files import read_yaml
+from compvqa.files import TOO_LONG, read_yaml
 from compvqa.provenance import record
 from compvqa.provenance.digest import code_digest
 from compvqa.provenance.intact import check_intact
@@ -29,10 +29,19 @@ def parse_settings(model: type[S], text: str | None, section: str = "") -> S:
     if text is None:
         data = {}
     elif text.lstrip().startswith("{"):
-        data = json.loads(text)
+        data = _parsed(text, section)
     else:
         data = read_yaml(text, "give the path of a YAML file")
     return validate(model, data, section)
+
+
+def _parsed(text: str, section: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"the settings of {section} are not valid JSON ({error}): correct --config.") from None
+    except ValueError:
+        raise InputError(f"the config of {section} {TOO_LONG}: correct it.") from None
 
 
 def validate(model: type[S], data: object, section: str = "") -> S:
@@ -45,6 +54,8 @@ def validate(model: type[S], data: object, section: str = "") -> S:
         if first["type"] == "extra_forbidden":
             known = ", ".join(sorted(model.model_fields))
             raise InputError(f"config key {where} is unknown: correct or remove it (known here: {known}).") from None
+        if first["type"] == "missing":
+            raise InputError(f"config key {where} is missing: add it.") from None
         got = repr(first.get("input"))
         got = got if len(got) < 80 else got[:77] + "…"
         raise InputError(f"config key {where} has the wrong value {got}: {first['msg']}.") from None

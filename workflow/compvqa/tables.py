@@ -160,7 +160,13 @@ def _opened(path: Path | str, schema: Schema | None) -> pq.ParquetFile:
 
 def _unreadable(path: Path | str, error: Exception) -> InputError:
     why = " ".join(str(error).split())
-    return InputError(f"{path} is not a readable Parquet file ({why}): delete it and run again.")
+    return InputError(f"{path} is not a readable Parquet file ({why}): {remedy(path)}.")
+
+
+def remedy(path: Path | str) -> str:
+    """What to do about a file that can't be read: without a record beside it, no stage of ours would make it again."""
+    ours = next(Path(path).parent.glob("*.prov.json"), None)
+    return "delete it and run again" if ours else "write or download it again, or correct the path"
 
 
 def read_all(paths: Iterable[Path | str], schema: Schema, columns: Sequence[str] | None = None) -> pa.Table:

@@ -11,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 
 from compvqa.errors import InputError
+from compvqa.tables import remedy
 
 
 def load_weights(path: Path | str) -> dict[str, torch.Tensor]:
@@ -33,4 +34,4 @@ def _telling(path: Path | str) -> Iterator[None]:
         raise InputError(f"{path} does not exist: run the stage that makes it first.") from None
     except (OSError, SafetensorError) as error:
         why = str(error).splitlines()[0]
-        raise InputError(f"{path} is not a readable safetensors file ({why}): delete it and run again.") from None
+        raise InputError(f"{path} is not a readable safetensors file ({why}): {remedy(path)}.") from None

@@ -129,6 +129,7 @@ GOOD = json.dumps({"7": scene(a=thing("cat")), "8": scene(a=thing("dog"))})
         (GOOD + "x", "goes on after the end"),
         (GOOD.replace('"8":', '"8"'), "not valid JSON"),
         (GOOD.replace('"cat"', "cat"), "not valid JSON"),
+        (GOOD.replace('"cat"', "1" * 5000), "a number of too many digits"),
     ],
 )
 def test_a_broken_file_is_one_sentence_naming_file_and_place(tmp_path, text, words):

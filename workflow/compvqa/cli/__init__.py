@@ -13,7 +13,7 @@ from functools import cache
 
 import typer
 
-from compvqa.errors import InputError, disk_full, not_installed
+from compvqa.errors import InputError, disk_full, not_allowed, not_installed
 
 app = typer.Typer(
     name="compvqa",
@@ -36,6 +36,10 @@ def commands() -> list[str]:
     return [command.name or command.callback.__name__ for command in app.registered_commands]
 
 
+def _mendable(error: Exception) -> InputError | None:
+    return disk_full(error) or not_allowed(error) or not_installed(error)
+
+
 def main() -> None:
     """Run the command line; what the user can mend is told in one sentence."""
     # torch and transformers make many objects that stay: to look through them often is a tenth of their loading
@@ -46,7 +50,7 @@ def main() -> None:
     except BrokenPipeError:
         os._exit(1)
     except Exception as error:
-        told = error if isinstance(error, InputError) else disk_full(error) or not_installed(error)
+        told = error if isinstance(error, InputError) else _mendable(error)
         if told is None:
             raise
         sys.stderr.write(f"compvqa: {told}\n")  # print writes the line's end apart, after that of another job

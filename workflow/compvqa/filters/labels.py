@@ -185,7 +185,10 @@ def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     missing = [column for column in needed if column not in (reader.fieldnames or ())]
     if missing:
         raise InputError(f"{path} lacks the column {missing[0]}: its first line should be {','.join(COLUMNS)}.")
-    rows = list(reader)
+    try:
+        rows = list(reader)
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: this is no CSV ({error}); correct it.") from None
     for number, row in enumerate(rows, 2):
         if None in row:
             raise InputError(f"{path}, line {number}: too many fields; put names with a comma in quotes.")

@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 from compvqa.errors import InputError
+from compvqa.files import TOO_LONG
 
 CHUNK = 1 << 20  # bytes
 LARGEST = 1 << 28  # characters; a record that is still not closed by then is a broken file
@@ -187,6 +188,8 @@ class _Window:
                 if self.ended or not (error.msg.startswith("Unterminated") or error.pos >= len(self.text) - 16):
                     self.at = error.pos
                     raise self.syntax_error(error.msg) from None
+            except ValueError:
+                raise self.error(TOO_LONG) from None
             except RecursionError:
                 raise self.error("is nested too deeply") from None
             self.fill()
