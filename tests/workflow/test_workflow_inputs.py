@@ -3,6 +3,7 @@
 import re
 import shlex
 import shutil
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -27,6 +28,20 @@ def told(output: str) -> str:
     lines = [line for line in output.splitlines() if line.startswith(("compvqa: ", "there is no ")) or "config" in line]
     assert lines, output
     return " ".join(lines)
+
+
+@pytest.mark.parametrize("target", ["dataset", "results/tiny/lexicon.json", "config"])
+def test_a_target_behind_the_configs_is_told_where_it_belongs(project, target):
+    done = replace(project, under=(project.config,), config=target).run("--dry-run", check=False)
+    assert done.returncode == 1 and f"compvqa: {target} is no config file" in told(done.stdout)
+    assert f"--configfile config.yaml -- {target}" in told(done.stdout)
+
+
+def test_a_config_with_a_number_of_too_many_digits_is_named(project):
+    path = project.folder / project.config
+    path.write_text(path.read_text().replace("seed: 1", "seed: " + "1" * 5000))
+    done = project.run("--dry-run", check=False)
+    assert done.returncode == 1 and f"{project.config} has a number of too many digits" in told(done.stdout)
 
 
 @pytest.mark.parametrize(
