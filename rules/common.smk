@@ -66,7 +66,8 @@ EASY = "easy/"  # the chain of VBEasyDistractors: the main one, but for its ques
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown). Whatever a shell line says
 # between braces is quoted (:q, each element of a list for itself), which tests/workflow/test_workflow_shell.py enforces.
-LOG = " --code {params.code:q} 2>&1 | tee {log:q}"
+TEE = " 2>&1 | tee {log:q}"
+LOG = f" --code {{params.code:q}}{TEE}"
 SEED = f" --seed {{params.seed:q}}{LOG}"
 STAGE = f" --config {{params.config:q}}{SEED}"
 

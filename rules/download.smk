@@ -1,5 +1,6 @@
 # Takes the list of downloads and the names of checkpoints; gives raw files and checkpoints. Both need the network, which
-# the nodes of a cluster may not have: they run where Snakemake does.
+# the nodes of a cluster may not have: they run where Snakemake does. Their params have no code: what was fetched is what it
+# is by its checksum, and gigabytes are not to be fetched again because a line of ours changed.
 DOWNLOADS = read_sources(PROJECT / "config/sources.tsv")
 DOWNLOADED = {f"resources/{row.name}/{file}" for row in DOWNLOADS for file in row.files()}
 for row in DOWNLOADS:
@@ -24,11 +25,10 @@ for row in DOWNLOADS:
         params:
             row=[row.name, row.file],
             sha256=row.sha256,
-            code=code_of("download"),
         shell:
             "python -m compvqa download {params.row:q} --folder $(dirname {output.record:q}) --sources $PROJECT/config/sources.tsv"
             " --lock $PROJECT/config/sources.lock.tsv"
-            f"{LOG}"
+            f"{TEE}"
 
 
 rule checkpoint:
@@ -52,10 +52,9 @@ rule checkpoint:
     params:
         name=lambda wildcards: unquote(wildcards.checkpoint).replace("--", "/"),
         revision=lambda wildcards: unquote(wildcards.revision),
-        code=code_of("checkpoint"),
     shell:
         f"HF_HUB_OFFLINE=0 python -m compvqa checkpoint {{params.name:q}} --revision={{params.revision:q}} --hub {HUB}"
-        f" --out {{output.files:q}}{LOG}"
+        f" --out {{output.files:q}}{TEE}"
 
 
 rule fetch:

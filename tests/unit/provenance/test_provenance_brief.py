@@ -34,6 +34,7 @@ def told(many: int) -> dict:
             "from": "download",
             "url": f"https://{n}",
             "licence": "MIT",
+            "trust": "pinned",
         }
         for n in range(many)
         for m in range(2)
@@ -66,7 +67,8 @@ def test_each_stage_source_and_model_has_a_line_with_all_its_runs():
     assert lines["stage_2"] == "9 3,000 30 15 (too many) stage_1"
     assert lines["stage_1"].endswith("stage_0, 3 given files")
     assert (
-        lines["resources/1:"] == "2 files from https://1 (MIT)" and lines["data/0.json"] == "given sha256 " + "0" * 64
+        lines["resources/1:"] == "2 files from https://1 (MIT, pinned)"
+        and lines["data/0.json"] == "given sha256 " + "0" * 64
     )
     assert lines["m/4"] == "judged 30 pairs in 3 tables, was trained on 7 images: none seen"
     assert lines["gqa:1:"].endswith("the scene that the subgraph was found in; 3 opinions of filters, p 0.250 to 0.250")

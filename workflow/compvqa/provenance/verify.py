@@ -24,6 +24,7 @@ from compvqa.provenance.record import PROJECT, SUFFIX, hashed_recipe
 
 KINDS = ("altered", "missing", "extra", "outdated", "made by other code", "unverifiable")  # the most serious first
 ALTERED, MISSING, EXTRA, OUTDATED, OTHER_CODE, UNVERIFIABLE = KINDS
+FETCHED = ("download", "checkpoint")  # stages whose outputs are what they are by checksum, whatever code fetched them
 EXIT = {OTHER_CODE: 3, UNVERIFIABLE: 4}  # what the command ends with; 1 for the kinds before them, 2 for wrong usage
 # What nobody records, besides records: in the test-bed's folder, and by its name anywhere in it
 OWN = (MANIFEST, SIGNATURE, "report.html")
@@ -247,7 +248,7 @@ class _Verification:
         if silent:
             told = f"{silent[0].path} does not say which modules ran, as {len(silent) - 1:,} more: compvqa was older."
             yield Finding(UNVERIFIABLE, silent[0].path, told)
-        told = (record for record in self.records if "modules" in record.data)
+        told = (record for record in self.records if "modules" in record.data and record.stage not in FETCHED)
         ran = Counter((record.stage, record.data["code"], *record.data["modules"]) for record in told)
         for (stage, code, *modules), n in sorted(ran.items()):
             here = _digest(modules)
