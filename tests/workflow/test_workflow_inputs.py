@@ -58,7 +58,7 @@ def test_a_config_with_a_number_of_too_many_digits_is_named(project):
         ({"overlap": {"method": "guess"}}, "there is no method 'guess' for overlap: name another"),
         ({"candidates": {"backend": "oracle"}}, "there is no backend 'oracle' for candidates: name another"),
         ({"models": {"baselines": ["guess"]}}, "there is no model 'guess' for baseline: name another"),
-        ({"sources": [{"name": "a", "reader": "guess", "files": {}}]}, "there is no reader 'guess': use gqa"),
+        ({"sources": [{"name": "a", "reader": "guess", "files": {}}]}, "there is no reader 'guess' (known: gqa"),
         ({"sources": []}, "give sources and a lexicon, or the files of released questions"),
         ({"paper": {"show": ["table3", "table16"]}}, "paper.show names table16, of which nothing can be made: no"),
         ({"paper": {"show": ["filters"]}}, "names filters, of which nothing can be made: it needs chains to judge"),

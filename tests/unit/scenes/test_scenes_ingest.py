@@ -161,7 +161,10 @@ def test_bad_settings_are_one_sentence(tmp_path, change, words):
     ("given", "words"),
     [
         ({"files": {"tarin": "a"}}, "the reader gqa has no file 'tarin', did you mean 'train'"),
-        ({"files": {"train": "a", "space": "b"}}, "the reader gqa has no file 'space': train, val, all, val_ids"),
+        (
+            {"files": {"train": "a", "space": "b"}},
+            "the reader gqa has no file 'space' .known: train, val, all, val_ids",
+        ),
         ({"files": {"train": "a", "templets": "b"}, "reader": "imsitu"}, "did you mean 'templates'"),
         ({"files": {"space": "a"}, "reader": "imsitu"}, "no scene file is named: give 'train', 'val' or 'all'"),
         ({"files": {"train": "a", "val_ids": "b"}}, "of the file 'all' are val: name that file as well"),
@@ -189,7 +192,7 @@ def test_a_run_stops_where_more_is_rejected_than_may_be(tmp_path):
         run(tmp_path, settings, 0.05)
     kept = tmp_path / "sources/gqa/stopped.rejects.parquet"
     assert str(error.value) == (
-        "Source gqa: 6 of 100 objects were rejected (6.0%), mostly because of 'object: name is a sentence' (first: "
+        'Source gqa: 6 of 100 objects were rejected (6.0%), mostly because of "object: name is a sentence" (first: '
         f"object o0 of scene '1'), and {kept} lists all rejects: correct the file, or raise the source's most_rejected "
         "(0.05)."
     )
@@ -204,13 +207,13 @@ def test_a_run_stops_where_more_is_rejected_than_may_be(tmp_path):
     [
         ({"nmae": "cat"}, "5 of 5 objects .* did you mean 'name'"),
         ({"attribute": ["red"]}, "5 of 5 objects .*unknown key 'attribute', did you mean 'attributes'"),
-        ({"attributes": "red"}, "5 of 5 attributes .*'attributes are not a list' .first: attributes of object o0"),
-        ({"attributes": ["<b>"]}, "5 of 5 attributes .*'attribute: strange name'"),
-        ({"relations": {"name": "on"}}, "5 of 5 relations .*'relations are not a list'"),
-        ({"relations": [{"name": "on", "object": "o9"}]}, "5 of 5 relations .*'relation to a missing object'"),
+        ({"attributes": "red"}, "5 of 5 attributes .*attributes are not a list. .first: attributes of object o0"),
+        ({"attributes": ["<b>"]}, "5 of 5 attributes .*attribute: strange name"),
+        ({"relations": {"name": "on"}}, "5 of 5 relations .*relations are not a list"),
+        ({"relations": [{"name": "on", "object": "o9"}]}, "5 of 5 relations .*relation to a missing object"),
         ({"x": 0.1, "y": 0.5, "w": 0.2, "h": 0.5}, "5 of 5 objects .*where pixels are wanted"),
-        ({"x": 101}, "5 of 5 objects .*'box outside the picture'"),
-        ({"h": float("inf")}, "5 of 5 objects .*'box is not four numbers'"),
+        ({"x": 101}, "5 of 5 objects .*box outside the picture"),
+        ({"h": float("inf")}, "5 of 5 objects .*box is not four numbers"),
     ],
 )
 def test_a_mistake_in_all_of_a_file_stops_the_run(tmp_path, change, words):

@@ -76,7 +76,9 @@ class SourceSettings(Settings):
         known = file_names(reader)
         for name in files if known else ():
             if name not in known:
-                raise ValueError(f"the reader {reader} has no file {name!r}{_meant(name, known)}: {', '.join(known)}")
+                raise ValueError(
+                    f"the reader {reader} has no file {name!r}{_meant(name, known)} (known: {', '.join(known)})"
+                )
         if not set(PARTS) & files.keys():
             raise ValueError("no scene file is named: give 'train', 'val' or 'all'")
         if "val_ids" in files and "all" not in files:
@@ -85,12 +87,12 @@ class SourceSettings(Settings):
 
 
 def _no_reader(name: str) -> str:
-    return f"there is no reader {name!r}{_meant(name, READERS)}: use {', '.join(READERS)}, or a module of your own"
+    return f"there is no reader {name!r}{_meant(name, READERS)} (known: {', '.join(READERS)}, and modules of your own)"
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
     found = meant(name, known)
-    return f", did you mean {found!r}?" if found else ""
+    return f", did you mean {found!r}" if found else ""
 
 
 def find_reader(name: str) -> ModuleType | None:

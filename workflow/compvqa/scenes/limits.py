@@ -23,7 +23,7 @@ def too_many(source: str, report: Report, kept: Mapping[str, int], most: float, 
             reason, _ = min(reasons.items(), key=lambda item: (-item[1], item[0]))
             return (
                 f"Source {source}: {rejected:,} of {total:,} {kind}s were rejected ({rejected / total:.1%}), mostly "
-                f"because of '{reason}' (first: {report.examples[kind, reason]}), and {rejects} lists all rejects: "
+                f'because of "{reason}" (first: {report.examples[kind, reason]}), and {rejects} lists all rejects: '
                 f"correct the file, or raise the source's most_rejected ({most:g})."
             )
     if not kept["scenes"] and not report.reasons["scene"]:

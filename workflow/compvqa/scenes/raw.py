@@ -79,7 +79,8 @@ class Report:
         self.rejects.append(row)
         self.counts[f"rejected: {reason}"] += 1
         self.reasons[kind][row["reason"]] += 1
-        self.examples.setdefault((kind, row["reason"]), f"{row['record']} of scene {row['scene_id']!r}")
+        example = f"{' '.join(row['record'].split())} of scene {row['scene_id']!r}"  # in one line
+        self.examples.setdefault((kind, row["reason"]), example)
 
     def count(self, what: str, number: int = 1) -> None:
         self.counts[what] += number
