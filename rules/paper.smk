@@ -57,13 +57,11 @@ PAGES = {name: load_page(PAPER.folder / f"{name}.yaml") for name in CONFIG.paper
 PLAN = Plan(
     runs=frozenset(tuple(run.split(".")[:3]) for run in [*RUNS, *BASELINES]),
     trained=CONFIG.models.trained,
-    splits={},
+    splits={name: SPLITS.load(name).get("title", name) for name in CONFIG.splits.names},
     sizes=CONFIG.models.curve.sizes,
     paraphrased=bool(PARAPHRASES),
     pages=PAGES,
 )
-for name in CONFIG.splits.names:
-    PLAN.splits.setdefault(SPLITS.load(name).get("title", name), []).append(name)
 for name, page in PAGES.items():
     needed = [f"it needs {REQUIRED[what]}" for what in page.inputs if what in REQUIRED and not SHOWN[what]]
     if why := next(filter(None, [*needed, lacking(page, PLAN)]), ""):

@@ -32,9 +32,8 @@ def test_the_configs_of_the_project_are_valid(root, name):
 @pytest.mark.parametrize("part", ["README.md", "config", "docs", "rules", "workflow"])
 def test_nothing_that_users_run_or_read_needs_a_folder_beside_the_project(root, part):
     paths = [root / part] if (root / part).is_file() else (root / part).rglob("*")
-    texts = (
-        path for path in paths if path.suffix in (".md", ".yaml", ".smk", ".tsv", ".py", ".json") or not path.suffix
-    )
+    kinds = ("", ".md", ".yaml", ".smk", ".tsv", ".py", ".json")
+    texts = (path for path in paths if path.suffix in kinds)
     beside = re.compile(r"(\.\./){2,}|(?<![\w./])\.\./(?!rules|config|envs|docs|workflow)\w")
     found = {path.name: beside.findall(path.read_text()) for path in texts if path.is_file()}
     assert found and not {name: places for name, places in found.items() if places}

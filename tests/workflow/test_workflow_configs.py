@@ -79,15 +79,13 @@ def plan_of(said: str, config: dict) -> tuple[Plan, set[str]]:
     """What a dry run will have, and the names of its trainings."""
     runs = outputs(said, r"results/[\w-]+/runs/(.+)/predictions\.parquet")
     baselines = outputs(said, r"results/[\w-]+/baselines/(.+)\.parquet")
-    splits = {}
-    for name in sorted(outputs(said, r"results/[\w-]+/splits/([\w-]+)\.parquet")):
-        definition = yaml.safe_load((ROOT / f"config/splits/{name}.yaml").read_text())
-        splits.setdefault(definition["title"], []).append(name)
+    splits = outputs(said, r"results/[\w-]+/splits/([\w-]+)\.parquet")
+    defined = {name: yaml.safe_load((ROOT / f"config/splits/{name}.yaml").read_text()) for name in splits}
     return (
         Plan(
             runs=frozenset(tuple(run.split(".")[:3]) for run in runs | baselines),
             trained=tuple({run.split(".")[0] for run in runs}),
-            splits=splits,
+            splits={name: definition["title"] for name, definition in defined.items()},
             sizes=SIZES,
             paraphrased=bool(outputs(said, r"results/[\w-]+/dataset/(paraphrases)\.parquet")),
             pages={name: load(ROOT / f"config/paper/{name}.yaml") for name in config["paper"]["show"]},

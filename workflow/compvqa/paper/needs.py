@@ -6,7 +6,7 @@ that was trained on (:mod:`compvqa.paper.scores`). How many questions a split or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from compvqa.evaluation.answers import IID
@@ -37,12 +37,12 @@ class Plan:
     """What a run of the workflow will have.
 
     ``runs`` and ``trained``: model, split and variant of each run, and the trained models among them. ``splits``: the
-    names of those made, by title. ``sizes``: the M of Figure 13. ``pages``: what is shown, by name.
+    titles of those made, by name. ``sizes``: the M of Figure 13. ``pages``: what is shown, by name.
     """
 
     runs: frozenset[tuple[str, str, str]]
     trained: tuple[str, ...]
-    splits: Mapping[str, Sequence[str]]
+    splits: Mapping[str, str]
     sizes: tuple[int, ...]
     paraphrased: bool
     pages: Mapping[str, Reference]
@@ -54,7 +54,7 @@ class Plan:
 
     def named(self, title: str) -> list[str]:
         """The splits made of a title."""
-        return [name for other, names in self.splits.items() if plain(other) == plain(title) for name in names]
+        return [name for name, other in self.splits.items() if plain(other) == plain(title)]
 
 
 def cells(reference: Reference, plan: Plan) -> dict[Place, frozenset[Answers]]:
