@@ -9,7 +9,8 @@ from compvqa.paper.splits import composition, read_splits
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
-    """A row a split of ``options.setup``, the paper's in its order, then ours; of random draws of one title the first.
+    """A row a split of ``options.setup``, the paper's in its order, then others made here; of random draws of one title
+    the first.
 
     Columns are train questions of ours and a test question that has what they have only apart, as
     :func:`compvqa.paper.splits.composition` finds them.
@@ -18,7 +19,8 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     for split in read_splits(inputs, reference.options["setup"]):
         if plain(split.title) not in splits or splits[plain(split.title)].empty:
             splits[plain(split.title)] = split
-    others = [split.title for split in splits.values() if reference.label(split.title) not in reference.rows]
+    made = [split.title for split in splits.values() if split.file]
+    others = [title for title in made if reference.label(title) not in reference.rows]
     rows, lacking = [], {}
     for label in [*reference.rows, *others]:
         split = splits.get(plain(label))
