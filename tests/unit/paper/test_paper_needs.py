@@ -91,6 +91,11 @@ def test_a_claim_needs_both_its_numbers_and_the_tables_that_they_stand_in():
         ("table13", PLAN, "the questions have no paraphrases: name a file of them as paraphrases"),
         ("table14", PLAN, "the questions have no paraphrases"),
         ("table7", replace(PLAN, splits={}), "no model is trained on a split of it: name its splits in splits.names"),
+        (
+            "findings",
+            replace(PLAN, pages={}),
+            "no table that it compares is shown with a number of ours: show table6, table7",
+        ),
         ("figure13", PLAN, "no model is trained with several M on ANS-NUM or HAS-QUANT: name such a split"),
     ],
 )

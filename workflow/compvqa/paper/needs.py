@@ -79,6 +79,9 @@ def lacking(reference: Reference, plan: Plan) -> str:
         return f"no model is trained for it: name {named} in models.trained"
     if wanted and not plan.paraphrased and all(answers.text == PARAPHRASED for answers in wanted):
         return "the questions have no paraphrases: name a file of them as paraphrases"
+    if reference.make == "findings":
+        tables = ", ".join(name.removesuffix(".csv") for name in reference.inputs)
+        return f"no table that it compares is shown with a number of ours: show {tables}"
     if reference.make == "few_shot":
         titles = " or ".join(reference.options["splits"])
         return f"no model is trained with several M on {titles}: name such a split in models.curve.splits"
