@@ -14,8 +14,8 @@ rule balance:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(6000),
-        runtime=minutes(30),
+        mem_mb=memory(6000, 2),
+        runtime=minutes(30, 0.002),
     params:
         config=data(CONFIG.section("balance")),
         seed=CONFIG.seed,

@@ -337,14 +337,21 @@ def titles(name):
     return {"what": PAPER.load(name)["title"], "of": PAPER.load(name)["citation"]}
 
 
-def memory(megabytes):
-    """Memory that grows with each attempt, and what Snakemake itself takes in a job of a cluster."""
-    return lambda wildcards, attempt: megabytes * attempt + 500
+def memory(megabytes, per_mb=0, of=()):
+    """Memory that grows with the MB of the inputs (or of those named by ``of``) and with each attempt, and what Snakemake
+    itself takes in a job of a cluster."""
+    return lambda wildcards, input, attempt: int((megabytes + per_mb * size_mb(input, of)) * attempt) + 500
 
 
-def minutes(number):
-    """Run time that grows with each attempt."""
-    return lambda wildcards, attempt: number * attempt
+def minutes(number, per_mb=0, of=()):
+    """Run time that grows in the same way."""
+    return lambda wildcards, input, attempt: int((number + per_mb * size_mb(input, of)) * attempt)
+
+
+def size_mb(input, of=()):
+    """The size of the inputs that are there; Snakemake asks again when all are, before it submits a job."""
+    files = [path for name in of for path in ([input[name]] if isinstance(input[name], str) else input[name])] or input
+    return sum(os.path.getsize(path) for path in files if os.path.isfile(path)) / 1e6
 
 
 scattergather:

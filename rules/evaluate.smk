@@ -19,8 +19,8 @@ rule scores:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(20),
+        mem_mb=memory(2000, 8),
+        runtime=minutes(20, 0.03),
     params:
         config=data(CONFIG.section("scores")),
         seed=CONFIG.seed,
@@ -49,8 +49,8 @@ rule statistics:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(20),
+        mem_mb=memory(2000, 8),
+        runtime=minutes(20, 0.03),
     params:
         code=code_of("statistics"),
     shell:

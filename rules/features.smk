@@ -23,7 +23,7 @@ rule features:
     threads: CONFIG.models.cpus
     resources:
         mem_mb=memory(3000),
-        runtime=minutes(60),
+        runtime=minutes(60, 0.08),
         gpu=CONFIG.models.gpus,
     params:
         config=data(CONFIG.section("features")),

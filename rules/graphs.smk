@@ -49,7 +49,7 @@ rule candidates:
         CONTAINERS["graph"]
     resources:
         mem_mb=memory(6000),
-        runtime=minutes(240),
+        runtime=minutes(240, 0.03),
     params:
         config=data(CONFIG.search()),
         seed=CONFIG.seed,
@@ -79,8 +79,8 @@ rule related:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(3000),
-        runtime=minutes(60),
+        mem_mb=memory(3000, 10),
+        runtime=minutes(60, 0.005),
     params:
         config=data(CONFIG.section("related")),
         seed=CONFIG.seed,

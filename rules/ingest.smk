@@ -69,8 +69,8 @@ rule ingest:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(60),
+        mem_mb=memory(2000, 4),
+        runtime=minutes(60, 0.005),
     params:
         config=lambda wildcards: CONFIG.source(wildcards.source).model_dump_json(),
         seed=CONFIG.seed,
@@ -99,8 +99,8 @@ rule scenes:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(60),
+        mem_mb=memory(2000, 4),
+        runtime=minutes(60, 0.005),
     params:
         sources=repeated("--source", [f"{T}/sources/{source.name}" for source in CONFIG.sources]),
         code=code_of("scenes"),

@@ -97,8 +97,8 @@ rule table:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(20),
+        mem_mb=memory(2000, 8),
+        runtime=minutes(20, 0.005),
     params:
         inputs=lambda wildcards: given(wildcards.table),
         definition=lambda wildcards: definition(wildcards.table),
@@ -165,8 +165,8 @@ rule samples:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(20),
+        mem_mb=memory(2000, 8),
+        runtime=minutes(20, 0.005),
     params:
         config=data(CONFIG.section("samples")),
         images=data(repeated("--images", [f"{space}={folder}" for space, folder in CONFIG.images.items()])),

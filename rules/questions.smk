@@ -19,8 +19,8 @@ rule questions:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(3000),
-        runtime=minutes(120),
+        mem_mb=memory(3000, 60, of=["seeds", "related", "others"]),
+        runtime=minutes(120, 0.6, of=["seeds", "related", "others"]),
     params:
         config=lambda wildcards: question_settings(wildcards.arm),
         seed=CONFIG.seed,
@@ -49,8 +49,8 @@ rule gather_questions:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(4000),
-        runtime=minutes(60),
+        mem_mb=memory(4000, 8),
+        runtime=minutes(60, 0.005),
     params:
         code=code_of("gather_questions"),
     shell:

@@ -16,8 +16,8 @@ rule split:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(10),
+        mem_mb=memory(2000, 20),
+        runtime=minutes(10, 0.02),
     params:
         config=lambda wildcards: split_settings(wildcards.split),
         lexicon=repeated("--lexicon", LEXICON),

@@ -1,7 +1,10 @@
 """What a cluster asks of the workflow, seen without one: the profile, other folders, downloads apart from jobs."""
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -11,14 +14,19 @@ from fixtures.project import copy_project
 GROUPED = re.compile(r"^\[.*\] Group job (\w+) ")
 
 
-def dry(root, folder, *arguments, config=None):
-    """What a dry run says in a fresh copy of the project, on a machine that has no Slurm."""
+def without_slurm(root, folder, config=None):
+    """A fresh copy of the project, on a machine that has no Slurm."""
     project = copy_project(root, folder)
     project = replace(project, config=config) if config else project.full()
     (folder / "bin").mkdir()
     (folder / "bin/which").symlink_to(shutil.which("which"))  # the plugin looks for Slurm by it
     project.environment = {"PATH": str(folder / "bin")}
-    return project.run("--dry-run", *arguments).stdout
+    return project
+
+
+def dry(root, folder, *arguments, config=None):
+    """What a dry run says there."""
+    return without_slurm(root, folder, config).run("--dry-run", *arguments).stdout
 
 
 def blocks(output):
@@ -32,9 +40,63 @@ def test_the_command_works_as_typed_from_the_projects_root(root, tmp_path):
     pytest.importorskip("snakemake_executor_plugin_slurm", reason="needs snakemake-executor-plugin-slurm")
     output = dry(root, tmp_path / "project", "--profile", "slurm")
     jobs = blocks(output)
-    assert "slurm_account=lab" in output and len(jobs) > 100
+    assert "slurm_account" not in output and len(jobs) > 100
     groups = [match[1] for line in output.splitlines() if (match := GROUPED.match(line))]
     assert {"scenes", "dataset", "paper"} <= set(groups)
+
+
+PARSED = """
+import sys
+from snakemake.cli import parse_args
+args = parse_args(sys.argv[1:])[1]
+print(args.slurm_partition_config, args.jobs, args.max_jobs_per_timespan.max_jobs, args.max_jobs_per_timespan.timespan)
+"""
+
+
+@pytest.mark.parametrize("named", ["--profile={}", "--profile {}", "SNAKEMAKE_PROFILE"])
+@pytest.mark.parametrize("relative", [True, False])
+def test_the_profile_finds_its_partitions_from_any_folder(root, tmp_path, named, relative):
+    pytest.importorskip("snakemake_executor_plugin_slurm", reason="needs snakemake-executor-plugin-slurm")
+    profile = os.path.relpath(root / "slurm", tmp_path) if relative else str(root / "slurm")
+    arguments = [] if named.isupper() else named.format(profile).split()
+    environment = os.environ | ({named: profile} if named.isupper() else {})
+
+    def parsed(**more):
+        command = [sys.executable, "-c", PARSED, *arguments, "--snakefile", str(root / "workflow/Snakefile")]
+        done = subprocess.run(command, cwd=tmp_path, env=environment | more, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    path, *limits = parsed()
+    assert os.path.isabs(path) and os.path.samefile(path, root / "config/profiles/slurm/partitions.yaml")
+    assert limits == ["200", "5", "1.0"]
+    assert parsed(SNAKEMAKE_SLURM_PARTITIONS="mine.yaml")[0] == str(tmp_path / "mine.yaml")
+
+
+def test_the_account_comes_from_the_environment_and_the_profile_from_anywhere(root, tmp_path):
+    pytest.importorskip("snakemake_executor_plugin_slurm", reason="needs snakemake-executor-plugin-slurm")
+    project = without_slurm(root, tmp_path / "project")
+    configs = [str(project.folder / config) for config in (*project.under, project.config)]
+    project = replace(project, folder=tmp_path, under=tuple(configs[:-1]), config=configs[-1])
+    project.environment |= {"SBATCH_ACCOUNT": "my-lab"}
+    where = ("--snakefile", "project/workflow/Snakefile", "--directory", "scratch", "--profile", "project/slurm")
+    output = project.run("--dry-run", *where).stdout
+    assert "slurm_account=my-lab" in output and len(blocks(output)) > 100
+
+
+def test_memory_and_time_grow_with_the_inputs_that_are_there(root, tmp_path):
+    project = copy_project(root, tmp_path / "project")
+    made = project.folder / "results/tiny/questions/questions.parquet"
+
+    def given():
+        done = project.run("--dry-run", "results/tiny/dataset/questions.parquet").stdout
+        block = dict(blocks(done))["balance"]
+        return [int(re.search(rf"\b{name}=(\d+)", block)[1]) for name in ("mem_mb", "runtime")]
+
+    without = given()
+    made.parent.mkdir(parents=True)
+    with made.open("wb") as file:
+        file.truncate(5_000_000_000)
+    assert given() == [without[0] + 2 * 5000, without[1] + 10]
 
 
 def test_a_group_holds_no_job_that_needs_a_gpu(root, tmp_path):
