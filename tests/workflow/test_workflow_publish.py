@@ -1,5 +1,6 @@
 """What is handed to others is made by rules, of a finished run."""
 
+import hashlib
 import json
 from fnmatch import fnmatch
 
@@ -48,6 +49,8 @@ def test_the_dataset_folder_and_the_crate_of_a_run(published, tmp_path, monkeypa
     runs = {entity["@id"] for entity in graph if entity["@type"] == "CreateAction"}
     stages = ("scenes/scenes.prov.json", "dataset/questions.parquet.prov.json", "paper/table3.prov.json")
     assert {f"#run/{record}" for record in stages} < runs
+    manifest = hashlib.sha256((results / "manifest.json").read_bytes()).hexdigest()
+    assert [entity["sha256"] for entity in graph if entity["@id"] == "manifest.json"] == [manifest]
 
     assert without_recipe(published) == []
     assert published.plan("publish", "crate") == set()
