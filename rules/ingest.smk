@@ -24,7 +24,7 @@ rule sprites:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        world=SPRITES,
+        world=lambda wildcards, output: os.path.dirname(output.images),
         config=data(CONFIG.section("sprites")),
         seed=CONFIG.seed,
         code=code_of("sprites"),
