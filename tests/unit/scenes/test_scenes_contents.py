@@ -12,7 +12,7 @@ from compvqa.scenes.contents import Refused, check_kind
 URL = "https://h/x"
 ZIP = io.BytesIO()
 with zipfile.ZipFile(ZIP, "w") as archive:
-    archive.writestr("data.pkl", b"")
+    archive.writestr(zipfile.ZipInfo("data.pkl"), b"")
 GOOD = {
     "train.json": [b'{"a": [1]}', b"\xef\xbb\xbf [1, 2]\n", b"{}"],
     "names.txt": [b"cat,1\n", "na\u00efve\n".encode()],
