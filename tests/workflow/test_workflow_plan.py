@@ -31,9 +31,7 @@ def test_a_finished_run_has_nothing_to_do(finished):
 def test_the_data_stages_of_the_paper_are_estimated_before_any_download(root, tmp_path):
     project = copy_project(root, tmp_path / "project")
     project.config = "config/covr.yaml"
-    features = "resources/covr_features/gqa_imsitu"  # nobody says in sources.tsv how large they are
-    sizes = ("--size", f"{features}_features.h5=55000", "--size", f"{features}_key_to_index.json=5")
-    said = plan(project, *sizes)
+    said = plan(project)
     for stage in ("ingest", "graphs", "questions", "balance"):
         assert re.match(r"not made yet \(\d+\) +<?[\d.]+ ", stages(said)[stage][1]), stage
     for stage in ("splits", "evaluate", "paper"):  # without those of trained models
