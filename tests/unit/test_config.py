@@ -56,7 +56,7 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
         (RELEASED | {"paraphrases": "p.csv"}, "have their paraphrases with them"),
         (RELEASED | {"models": {"trained": ["visualbert"]}}, "needs features.released"),
         (RELEASED | {"models": {"easy": True}}, "models.easy needs questions that are made here"),
-        (RELEASED | {"released": {"train": "a"}}, "config key released.dev has the wrong value"),
+        (RELEASED | {"released": {"train": "a"}}, "config key released.dev is missing: add it"),
         ({"sources": MINE["sources"] * 2}, "two sources have one name"),
         ({"testbed": "My Bed"}, "config key testbed has the wrong value 'My Bed'"),
         ({"judged": {"arms": ["none-none"]}}, "judged.arms needs the truth"),

@@ -7,7 +7,11 @@ import pytest
 from compvqa.config import load_config
 from compvqa.links import without_patterns
 
-CONFIG = {"testbed": "t", "sources": [{"name": "s", "reader": "gqa", "files": {}}], "lexicon": {"file": "lexicon.json"}}
+CONFIG = {
+    "testbed": "t",
+    "sources": [{"name": "s", "reader": "gqa", "files": {"train": "train.json"}}],
+    "lexicon": {"file": "lexicon.json"},
+}
 
 
 @pytest.mark.parametrize("absolute", [True, False])
