@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 
 from compvqa.evaluation.properties import held, properties_of
 from compvqa.graphs.subgraph import Edge, Modifier, make
-from compvqa.programs.operators import Row, to_json
+from compvqa.programs.rows import Row, to_json
 from compvqa.splits.properties import Question
 
 STANDING = (Row("Scene"), Row("Filter", ("standing",), (0,)), Row("Exists", (), (1,)))

@@ -9,7 +9,7 @@ import pytest
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.evaluation.analyses.validity import VALIDITY, ValiditySettings, validity
-from compvqa.programs.operators import Row, to_json
+from compvqa.programs.rows import Row, to_json
 from compvqa.questions.tables import DATASET, QUESTIONS
 from compvqa.scenes.tables import TABLES
 

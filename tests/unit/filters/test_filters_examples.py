@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 
 from compvqa import tables
+from compvqa.covr.english import describe
 from compvqa.filters.examples import EXAMPLES, TEXTS, fold_of
 from compvqa.graphs.simple import simple_subgraphs
 from compvqa.graphs.subgraph import parse
 from compvqa.graphs.tables import SUBGRAPHS
-from compvqa.programs.text import describe
 from compvqa.questions.covr.references import matches
 from unit.filters.classifier_worlds import FOLDS, ClassifierWorld
 

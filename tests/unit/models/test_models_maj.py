@@ -9,7 +9,7 @@ import pytest
 
 from compvqa import tables
 from compvqa.models import baseline, maj, majtempl
-from compvqa.programs.operators import Row, to_json
+from compvqa.programs.rows import Row, to_json
 from compvqa.questions.tables import DATASET, PARAPHRASES
 from compvqa.splits.splitters import SPLITS
 

@@ -19,7 +19,8 @@ from compvqa.paper.explorer import index, pictures, questions
 from compvqa.paper.explorer.programs import lines, run
 from compvqa.paper.explorer.sample import sample
 from compvqa.paper.reference import load
-from compvqa.programs.operators import Row, from_json, show, to_json, walk
+from compvqa.programs.printed import show
+from compvqa.programs.rows import Row, from_json, to_json, walk
 from compvqa.questions.covr.references import condition_rows
 from compvqa.scenes.graph import Object, SceneGraph, SceneStore
 from fixtures.paper_inputs import NASTY, NOUNS, program

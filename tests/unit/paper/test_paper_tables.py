@@ -10,12 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compvqa.covr.language import OPERATORS
 from compvqa.errors import InputError
 from compvqa.evaluation.analyses.distractors import KINDS
 from compvqa.graphs.subgraph import Edge, make
 from compvqa.paper import tables
 from compvqa.paper.reference import load
-from compvqa.programs.operators import OPERATORS, Row, from_json, listing, to_json, walk
+from compvqa.programs.printed import listing
+from compvqa.programs.rows import Row, from_json, to_json, walk
 from compvqa.questions.covr import references
 from fixtures.paper_inputs import NASTY, PARTS
 from fixtures.paper_tables import FOLDER, rows_of

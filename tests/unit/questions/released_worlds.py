@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compvqa import tables
-from compvqa.programs.operators import from_json, to_json
+from compvqa.programs.rows import from_json, to_json
 from compvqa.questions.covr.generate import QuestionsSettings, generate
 from compvqa.questions.released.reader import PROPERTIES
 from compvqa.questions.tables import QUESTIONS

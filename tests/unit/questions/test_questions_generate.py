@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
+from compvqa.covr.executor import answer_text, execute, trace
+from compvqa.covr.language import LANGUAGE
 from compvqa.errors import InputError
 from compvqa.filters.images import PRESENCE
 from compvqa.graphs.simple import simple_subgraphs
 from compvqa.graphs.subgraph import parse
 from compvqa.graphs.tables import RELATED, SEEDS
-from compvqa.programs.executor import answer_text, execute, trace
-from compvqa.programs.operators import check, from_json, walk
+from compvqa.programs.rows import from_json, walk
 from compvqa.questions.covr.gather import gather
 from compvqa.questions.covr.generate import QuestionsSettings, generate
 from compvqa.questions.tables import DROPPED, QUESTIONS
@@ -115,7 +116,7 @@ def test_a_program_from_its_json_gives_the_stored_answer(questions, store):
 def check_programs(questions, store):
     for question in questions:
         program = from_json(question["program"])
-        check(program)
+        LANGUAGE.check(program)
         scenes = [store.graph(scene_id) for scene_id in question["scene_ids"]]
         assert answer_text(execute(program, scenes)) == question["answer"], question["text"]
 

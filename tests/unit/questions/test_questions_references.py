@@ -4,9 +4,10 @@ from collections import Counter
 
 import pytest
 
+from compvqa.covr.executor import execute, trace
+from compvqa.covr.language import LANGUAGE
 from compvqa.graphs.subgraph import Edge, Modifier, make
-from compvqa.programs.executor import execute, trace
-from compvqa.programs.operators import Row, check
+from compvqa.programs.rows import Row
 from compvqa.questions.covr import templates
 from compvqa.questions.covr.quantifiers import forms
 from compvqa.questions.covr.references import (
@@ -117,7 +118,7 @@ def test_all_that_the_subjects_have_a_relation_to():
     assert targets(scene, ["1"], into_glass) == []
     program = [*rows(make("man")), *object_rows(into_glass, 0, 1)]
     assert [row.operation for row in program] == ["Find", "Scene", "Find", "WithRelationObject"]
-    assert check(program) == "objects" and trace(program, [scene])[-1] == [["1"]]
+    assert LANGUAGE.check(program) == "objects" and trace(program, [scene])[-1] == [["1"]]
 
 
 def test_quantifiers_cut_an_attribute_a_leaf_or_both_branches():
@@ -143,7 +144,7 @@ def test_a_condition_with_two_branches_runs():
     things = {n: Object(n, n) for n in ("girl", "bouquet")} | {"dress": Object("dress", "dress", {"red": "color"})}
     scene = SceneGraph("s", things, (Relation("wearing", "girl", "dress"), Relation("holding", "girl", "bouquet")))
     program = [Row("Find", ("girl",)), Row("All", (condition_rows(None, GIRL.edges),), (0,))]
-    assert check(program) == "truth value"
+    assert LANGUAGE.check(program) == "truth value"
     assert execute(program, [scene]) is True
     assert execute(program, [SceneGraph("s", things, scene.relations[:1])]) is False
 
@@ -171,5 +172,5 @@ def test_the_shipped_templates_are_well_typed(root):
     for template in templates.load(root / "config" / "templates" / "covr"):
         for variant in template.variants.values():
             slots["operator"] = "All" if template.kind == "quantifiers" else "And"
-            outputs[check(templates.word(variant, references, slots).program)] += 1
+            outputs[LANGUAGE.check(templates.word(variant, references, slots).program)] += 1
     assert set(outputs) <= {"truth value", "number", "name"} and sum(outputs.values()) >= 20

@@ -13,7 +13,7 @@ from compvqa.errors import InputError
 from compvqa.evaluation.scores import SCORES, score
 from compvqa.files import read_yaml
 from compvqa.models import baseline
-from compvqa.programs.operators import Row, to_json
+from compvqa.programs.rows import Row, to_json
 from compvqa.questions.released.programs import convert
 from compvqa.questions.released.reader import REJECTS, ReleasedQuestions, read_questions
 from compvqa.questions.tables import DATASET, PARAPHRASES

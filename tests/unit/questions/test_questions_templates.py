@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from compvqa.covr.executor import answer_text, execute
 from compvqa.graphs.subgraph import Edge, Modifier, Subgraph, make
-from compvqa.programs.executor import answer_text, execute
-from compvqa.programs.operators import listing
+from compvqa.programs.printed import listing
 from compvqa.questions.covr.seed import Dropped, Negative, Seed
 from compvqa.questions.covr.templates import load, module_of
 from compvqa.scenes.graph import Object, Relation, SceneGraph

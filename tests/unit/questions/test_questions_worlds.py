@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from compvqa import tables
+from compvqa.covr.executor import answer_text, execute, trace
+from compvqa.covr.language import QUANTIFIERS
 from compvqa.filters.images import PRESENCE
 from compvqa.filters.lexicon import Lexicon, LexiconData
 from compvqa.graphs.related import RelatedSettings, relate
 from compvqa.graphs.subgraph import make, parse
 from compvqa.graphs.tables import RELATED
-from compvqa.programs.executor import answer_text, execute, trace
-from compvqa.programs.operators import QUANTIFIERS, Row, from_json
+from compvqa.programs.rows import Row, from_json
 from compvqa.questions.covr.generate import QuestionsSettings, asked_of_others, generate
 from compvqa.questions.covr.seed import fits
 from compvqa.questions.covr.templates import load

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.paper.data import plain
-from compvqa.programs.operators import Row, to_json
+from compvqa.programs.rows import Row, to_json
 from compvqa.questions.tables import DATASET
 from compvqa.splits.splitters import SPLITS, SplitSettings, read_definition, split
 

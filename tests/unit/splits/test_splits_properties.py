@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compvqa.covr.language import LANGUAGE
 from compvqa.errors import InputError
 from compvqa.graphs.subgraph import Edge, Modifier, make
-from compvqa.programs.operators import Row, check, to_json
+from compvqa.programs.rows import Row, to_json
 from compvqa.splits.properties import PROPERTIES, Question, named, predicate
 
 
@@ -98,7 +99,7 @@ def question(program: list[Row] | None = None, template="COUNT", answer="the ans
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_examples_are_programs(name):
-    check(PROGRAMS[name])
+    LANGUAGE.check(PROGRAMS[name])
 
 
 @pytest.mark.parametrize("expression", HOLDS)

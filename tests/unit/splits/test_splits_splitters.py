@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.programs.operators import Row, to_json
+from compvqa.programs.rows import Row, to_json
 from compvqa.questions.tables import DATASET
 from compvqa.scenes.tables import SCENES
 from compvqa.splits.leaks import check_leaks

@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compvqa import tables
+from compvqa.covr.executor import Groups, Images, ProgramError, Relations, trace
 from compvqa.errors import InputError
 from compvqa.evaluation.properties import held
-from compvqa.programs.executor import Groups, Images, ProgramError, Relations, trace
-from compvqa.programs.operators import Program
+from compvqa.programs.rows import Program
 from compvqa.questions.covr.references import matches
 from compvqa.questions.tables import DATASET
 from compvqa.scenes.graph import SceneGraph, SceneStore

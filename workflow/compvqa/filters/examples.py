@@ -11,10 +11,10 @@ import pyarrow as pa
 from pydantic import Field
 
 from compvqa import tables
+from compvqa.covr.english import describe
 from compvqa.graphs.store import StoreSettings, connect, create, number, sorted_reader, view
 from compvqa.graphs.subgraph import make, parse
 from compvqa.graphs.tables import CANDIDATES, OCCURRENCES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
-from compvqa.programs.text import describe
 from compvqa.progress import track
 from compvqa.scenes.tables import OBJECTS, SCENES
 from compvqa.seeds import stable_hash

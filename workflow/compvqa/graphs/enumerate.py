@@ -17,11 +17,11 @@ import pyarrow as pa
 from pydantic import Field
 
 from compvqa import tables
+from compvqa.covr.english import describe
 from compvqa.graphs.shapes import KINDS
 from compvqa.graphs.store import StoreSettings, connect, create, number, sorted_reader, view
 from compvqa.graphs.subgraph import parse
 from compvqa.graphs.tables import OCCURRENCES, SUBGRAPHS
-from compvqa.programs.text import describe
 from compvqa.progress import track
 from compvqa.scenes.tables import SCENES, TABLES
 from compvqa.seeds import of_shard

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from compvqa.models.maj import majority
-from compvqa.programs.operators import from_json
+from compvqa.programs.rows import from_json
 from compvqa.seeds import generator
 
 COLUMNS = ("question_id", "answer", "template", "program")

@@ -10,12 +10,12 @@ import duckdb
 import pyarrow.compute as pc
 
 from compvqa import tables
+from compvqa.covr.trace import traced
 from compvqa.errors import InputError
 from compvqa.graphs.simple import simple_subgraphs
 from compvqa.graphs.subgraph import Subgraph, parse
 from compvqa.paper.examples import Related, differences
-from compvqa.programs.operators import from_json
-from compvqa.programs.trace import traced
+from compvqa.programs.rows import from_json
 from compvqa.provenance.history import History, Record
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.stream import elements, members

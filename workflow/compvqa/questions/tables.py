@@ -15,7 +15,7 @@ QUESTIONS = Schema(
             ("template", pa.string()),
             ("text", pa.string()),
             ("annotator_text", pa.string()),  # nested references in parentheses
-            ("program", pa.string()),  # JSON, programs/operators.py
+            ("program", pa.string()),  # JSON, programs/rows.py
             ("answer", pa.string()),  # "true", "false", "3", "red"
             ("scene_ids", pa.list_(pa.string())),  # 2-5 of them, in the order shown
             ("seed", pa.int64()),

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from compvqa import tables
-from compvqa.programs.operators import anonymize
+from compvqa.programs.rows import anonymize
 from compvqa.progress import track
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings

@@ -18,9 +18,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from compvqa.covr.language import COMPARISONS
 from compvqa.errors import InputError
 from compvqa.graphs.subgraph import Subgraph, parse
-from compvqa.programs.operators import COMPARISONS, Program, from_json, walk
+from compvqa.programs.rows import Program, from_json, walk
 from compvqa.splits import structures
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from compvqa.graphs.subgraph import Subgraph
-from compvqa.programs.operators import Program, Row
+from compvqa.programs.rows import Program, Row
 
 _RELATION = ("WithRelation", "WithRelationObject")
 _NAMES = {"WithRelation": 1, "WithRelationObject": 1, "RelationBetween": 0}  # arguments besides modifiers

@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 from pydantic import Field
 
 from compvqa import tables
+from compvqa.covr.english import describe
 from compvqa.errors import InputError
 from compvqa.features.boxes import annotated_boxes
 from compvqa.graphs.subgraph import Subgraph, parse
 from compvqa.graphs.tables import CANDIDATES, OCCURRENCES, SEEDS, SUBGRAPHS
-from compvqa.programs.text import describe
 from compvqa.progress import track
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import by_rank, generator

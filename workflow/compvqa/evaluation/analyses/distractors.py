@@ -25,6 +25,7 @@ import pyarrow as pa
 from pydantic import Field, PositiveInt
 
 from compvqa import query, tables
+from compvqa.covr.executor import trace
 from compvqa.errors import InputError
 from compvqa.evaluation.analyses.validity import Judge
 from compvqa.filters.images import PRESENCE
@@ -33,7 +34,6 @@ from compvqa.graphs.simple import simple_subgraphs
 from compvqa.graphs.store import create, view
 from compvqa.graphs.subgraph import Subgraph, parse
 from compvqa.graphs.tables import CANDIDATES, SEEDS
-from compvqa.programs.executor import trace
 from compvqa.progress import track
 from compvqa.questions.covr.references import rows
 from compvqa.scenes.graph import SceneGraph, SceneStore

@@ -8,12 +8,12 @@ from pathlib import Path
 from pydantic import Field
 
 from compvqa import tables
+from compvqa.covr.executor import trace
 from compvqa.filters.lexicon import Lexicon
 from compvqa.filters.thresholds import Annotated, write_annotated
 from compvqa.graphs.keys import KINDS, kinds_of
 from compvqa.graphs.subgraph import Subgraph, parse
 from compvqa.graphs.tables import CANDIDATES, SEEDS
-from compvqa.programs.executor import trace
 from compvqa.progress import track
 from compvqa.questions.covr.references import rows
 from compvqa.scenes.graph import SceneGraph, SceneStore

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compvqa import tables
-from compvqa.programs.operators import Program, anonymize, from_json, walk
+from compvqa.programs.rows import Program, anonymize, from_json, walk
 from compvqa.progress import track
 from compvqa.tables import Schema
 

@@ -25,10 +25,11 @@ import pyarrow.parquet as pq
 from pydantic import Field, PositiveInt
 
 from compvqa import query, tables
+from compvqa.covr.executor import ProgramError, answer_text, trace
+from compvqa.covr.language import OBJECTS, OPERATORS
 from compvqa.errors import InputError
 from compvqa.filters.lexicon import Lexicon
-from compvqa.programs.executor import ProgramError, answer_text, trace
-from compvqa.programs.operators import OBJECTS, OPERATORS, Program, from_json
+from compvqa.programs.rows import Program, from_json
 from compvqa.progress import track
 from compvqa.scenes.graph import SceneGraph, SceneStore
 from compvqa.scenes.tables import SCENES

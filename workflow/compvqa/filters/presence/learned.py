@@ -15,6 +15,7 @@ import torch
 from tokenizers import Tokenizer
 
 from compvqa import tables
+from compvqa.covr.english import describe
 from compvqa.errors import InputError
 from compvqa.features.boxes import covered
 from compvqa.features.seen import check_unseen
@@ -25,7 +26,6 @@ from compvqa.filters.examples import fold_of
 from compvqa.filters.images import PRESENCE, Ask, Knowledge, PresenceSettings
 from compvqa.graphs.subgraph import parse
 from compvqa.models.multi_image import MatchModel
-from compvqa.programs.text import describe
 from compvqa.progress import track
 from compvqa.query import rebatch
 from compvqa.questions.covr.references import matches

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from compvqa.programs.operators import Program, from_json
-from compvqa.programs.trace import traced
+from compvqa.covr.trace import traced
+from compvqa.programs.rows import Program, from_json
 from compvqa.scenes.graph import SceneGraph
 
 LONG = 240  # characters of a value that are shown

@@ -12,7 +12,7 @@ from compvqa.paper.explorer import pictures, programs
 from compvqa.paper.explorer.pictures import Picture
 from compvqa.paper.explorer.sample import Group, sample
 from compvqa.paper.render import environment, write_text
-from compvqa.programs.operators import from_json, walk
+from compvqa.programs.rows import from_json, walk
 from compvqa.progress import track
 from compvqa.scenes.graph import SceneStore
 from compvqa.settings import Settings

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
+from compvqa.covr.english import describe
 from compvqa.graphs.subgraph import Subgraph, parse
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, frame, one
@@ -14,8 +15,8 @@ from compvqa.paper.drawing import draw_subgraph, extent, layout
 from compvqa.paper.examples import Related, by_id, differences, readable, related
 from compvqa.paper.page import EDGE, GAP, WIDTH, Page, Scenery
 from compvqa.paper.reference import Reference
-from compvqa.programs.operators import from_json, show
-from compvqa.programs.text import describe
+from compvqa.programs.printed import show
+from compvqa.programs.rows import from_json
 
 _READ = ["template", "text", "answer", "program", "tree", "seed", "start_scene", "scene_ids"]
 SCENE, LINE = (3.3, 2.4), 0.175  # width and height of the start scene; height of a line of the program

@@ -5,12 +5,12 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from compvqa import tables
+from compvqa.covr.english import describe
 from compvqa.graphs.subgraph import parse
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.drawing import draw_subgraph, extent, layout, walk
 from compvqa.paper.reference import Reference
-from compvqa.programs.text import describe
 from compvqa.seeds import stable_hash
 
 INCH = 0.92  # of the page for a unit of the drawing

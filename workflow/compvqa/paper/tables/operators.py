@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from compvqa.covr.language import COMPARISONS, OPERATORS
 from compvqa.paper.data import Inputs, statistic
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.programs.operators import COMPARISONS, OPERATORS, SIZE, Operator
+from compvqa.programs.language import SIZE, Operator
 
 COLUMNS = ("Input", "Output", "Meaning", "Questions", "% of all")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from compvqa.covr.english import describe
 from compvqa.graphs.subgraph import Subgraph, parse
 from compvqa.paper import examples
 from compvqa.paper.data import Inputs
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.programs.text import describe
 from compvqa.questions.covr.templates import Exclusion, Needs, Template
 
 COLUMNS = ("Preconditions", "Example subgraphs", "Text", "Example output")

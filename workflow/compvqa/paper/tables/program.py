@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from compvqa.covr.trace import traced
 from compvqa.paper.data import Inputs, frame, one
 from compvqa.paper.examples import by_id, readable
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.programs.operators import from_json
-from compvqa.programs.trace import traced
+from compvqa.programs.rows import from_json
 from compvqa.scenes.graph import SceneStore
 
 COLUMNS = ("Operator", "Arguments", "Value")

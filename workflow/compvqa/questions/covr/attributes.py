@@ -6,8 +6,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from compvqa.covr.inflection import group_name
 from compvqa.graphs.subgraph import Subgraph
-from compvqa.programs.words import group_name
 from compvqa.questions.covr.references import substitute, without_attribute
 from compvqa.questions.covr.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.questions.covr.templates import Template, Variant, word

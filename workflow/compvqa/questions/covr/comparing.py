@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
+from compvqa.covr.inflection import MASS
 from compvqa.graphs.subgraph import Subgraph
-from compvqa.programs.words import MASS
 from compvqa.questions.covr.references import repeats_noun, unclear
 from compvqa.questions.covr.seed import MOST_IMAGES, Draft, Dropped, Pool, Seed, choose
 from compvqa.questions.covr.templates import Template, Variant, word

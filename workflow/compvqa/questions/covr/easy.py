@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
+from compvqa.covr.executor import execute
 from compvqa.filters.lexicon import Lexicon
 from compvqa.graphs.subgraph import Subgraph
-from compvqa.programs.executor import execute
-from compvqa.programs.operators import Row
+from compvqa.programs.rows import Row
 from compvqa.questions.covr.references import rows
 from compvqa.scenes.graph import SceneGraph, SceneStore
 from compvqa.seeds import generator

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from compvqa import tables
+from compvqa.covr import inflection
+from compvqa.covr.executor import ProgramError, Value, answer_text, execute
 from compvqa.errors import InputError
 from compvqa.filters.lexicon import Lexicon
 from compvqa.graphs.subgraph import Subgraph
-from compvqa.programs import words
-from compvqa.programs.executor import ProgramError, Value, answer_text, execute
 from compvqa.progress import track
 from compvqa.questions.covr.easy import Draws
 from compvqa.questions.covr.gather import DUPLICATE, sorted_unique
@@ -209,7 +209,7 @@ class _Maker:
             (needs.group, "needs an attribute with a group", lambda: item.group is not None),
             (needs.multi, "needs several instances", lambda: item.multi),
             (needs.countable, "noun can't be counted", lambda: self.countable(g.name)),
-            (needs.plural, "noun has no plural", lambda: g.name not in words.MASS),
+            (needs.plural, "noun has no plural", lambda: g.name not in inflection.MASS),
             (bool(needs.keys), "needs other distractors", lambda: item.has_keys(needs.keys)),
             (bool(template.exclude), "excluded noun", lambda: not template.excludes(g.name, item.group)),
         ]
@@ -218,7 +218,7 @@ class _Maker:
 
     def countable(self, noun: str) -> bool:
         """Whether "two …s" makes sense and can be counted in a picture."""
-        if noun in self.settings.not_countable or noun in words.MASS or words.is_plural(noun):
+        if noun in self.settings.not_countable or noun in inflection.MASS or inflection.is_plural(noun):
             return False
         return self.lexicon is None or self.lexicon.countable(noun)
 

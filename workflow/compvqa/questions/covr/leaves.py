@@ -9,9 +9,9 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from compvqa.covr.english import either_relation, either_target, what
+from compvqa.covr.inflection import be
 from compvqa.graphs.subgraph import Edge, Subgraph
-from compvqa.programs.text import either_relation, either_target, what
-from compvqa.programs.words import be
 from compvqa.questions.covr.references import matches, relations_between, targets, with_edges
 from compvqa.questions.covr.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.questions.covr.templates import Template, Variant, Wording, word

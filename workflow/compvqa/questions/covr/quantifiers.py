@@ -11,8 +11,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from compvqa.covr.inflection import group_name
 from compvqa.graphs.subgraph import Edge, Subgraph
-from compvqa.programs.words import group_name
 from compvqa.questions.covr.references import condition_rows, with_edges, without_attribute
 from compvqa.questions.covr.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.questions.covr.templates import Template, Variant, word

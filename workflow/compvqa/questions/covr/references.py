@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from compvqa.graphs.subgraph import Edge, Modifier, Subgraph, make
-from compvqa.programs.operators import Row
+from compvqa.programs.rows import Row
 from compvqa.scenes.graph import Relation, SceneGraph
 
 ATTRIBUTE = "attr"  # in the key of a distractor whose attribute differs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from compvqa.covr.inflection import group_name
 from compvqa.graphs.subgraph import Subgraph
-from compvqa.programs.words import group_name
 from compvqa.questions.covr.comparing import second_references
 from compvqa.questions.covr.references import without_attribute
 from compvqa.questions.covr.seed import Draft, Dropped, Seed, choose

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import cycle, islice, zip_longest
 
+from compvqa.covr.executor import Value
 from compvqa.graphs.simple import closest_subgraphs
 from compvqa.graphs.subgraph import Subgraph
-from compvqa.programs.executor import Value
 from compvqa.questions.covr.easy import RandomScenes
 from compvqa.questions.covr.references import in_distractor, matches, unclear
 from compvqa.questions.covr.templates import Template, Variant, Wording

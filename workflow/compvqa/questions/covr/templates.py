@@ -12,12 +12,12 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from compvqa.covr.english import clause, describe, noun_phrase, predicate
+from compvqa.covr.inflection import be, plural
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
 from compvqa.graphs.subgraph import Subgraph
-from compvqa.programs.operators import Row, to_json
-from compvqa.programs.text import clause, describe, noun_phrase, predicate
-from compvqa.programs.words import be, plural
+from compvqa.programs.rows import Row, to_json
 from compvqa.questions.covr.references import between_rows, object_rows, rows
 from compvqa.settings import Settings
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from compvqa.errors import InputError
-from compvqa.programs.operators import to_json
+from compvqa.programs.rows import to_json
 from compvqa.questions.released.programs import convert, plain_name
 from compvqa.scenes.imsitu import PICTURES
 from compvqa.scenes.raw import printable

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from compvqa.programs.operators import QUANTIFIERS, Program, Row, check
+from compvqa.covr.language import LANGUAGE, QUANTIFIERS
+from compvqa.programs.rows import Program, Row
 
 OPERATORS = {
     "scene": "Scene",
@@ -66,7 +67,7 @@ class _Node:
 def convert(rows: object) -> Program:
     """The program that the last of the released ``rows`` gives, checked; ValueError says why there is none."""
     result = tuple(_written(_read(rows), []))
-    check(result)
+    LANGUAGE.check(result)
     return result
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
+from compvqa.covr import inflection
 from compvqa.graphs.subgraph import Edge, Subgraph
-from compvqa.programs import words
 
 Number = Literal["singular", "plural"]
 
@@ -28,18 +28,18 @@ def describe(g: Subgraph, definite: bool = False, number: Number = "singular", p
 
 def noun_phrase(g: Subgraph, number: Number = "singular", parentheses: bool = False) -> str:
     """The phrase without an article: "sink that is below a towel"."""
-    return _join(head(g, number), _relative(g, words.be(g.name, number), parentheses))
+    return _join(head(g, number), _relative(g, inflection.be(g.name, number), parentheses))
 
 
 def head(g: Subgraph, number: Number = "singular") -> str:
     """The noun with its attribute: "white sinks"; an attribute that follows the noun is left out here."""
-    noun = words.plural(g.name) if number == "plural" else g.name
-    return noun if g.attribute is None or words.follows_noun(g.attribute) else f"{g.attribute} {noun}"
+    noun = inflection.plural(g.name) if number == "plural" else g.name
+    return noun if g.attribute is None or inflection.follows_noun(g.attribute) else f"{g.attribute} {noun}"
 
 
 def predicate(g: Subgraph, number: Number = "singular", parentheses: bool = False) -> str:
     """What the subgraph says of its root beside the head: "are below a towel and are near a wall"."""
-    return _predicates(g, words.be(g.name, number), parentheses)
+    return _predicates(g, inflection.be(g.name, number), parentheses)
 
 
 def clause(g: Subgraph, number: Number = "plural", parentheses: bool = False) -> str:
@@ -48,13 +48,13 @@ def clause(g: Subgraph, number: Number = "plural", parentheses: bool = False) ->
 
 
 def _with_article(g: Subgraph, phrase: str) -> str:
-    first = g.name if g.attribute is None or words.follows_noun(g.attribute) else f"{g.attribute} {g.name}"
-    return words.article(g.name, first) + phrase[len(first) :]
+    first = g.name if g.attribute is None or inflection.follows_noun(g.attribute) else f"{g.attribute} {g.name}"
+    return inflection.article(g.name, first) + phrase[len(first) :]
 
 
 def _relative(g: Subgraph, be: str, parentheses: bool) -> str:
     """The relative clause(s) after the noun: "that is below a towel and is near a wall"."""
-    if len(g.edges) == 1 and g.edges[0].name in words.BARE and not _late_attribute(g):
+    if len(g.edges) == 1 and g.edges[0].name in inflection.BARE and not _late_attribute(g):
         return _join(g.edges[0].name, _target(g.edges[0], parentheses))
     text = _predicates(g, be, parentheses)
     return text and f"that {text}"
@@ -63,13 +63,14 @@ def _relative(g: Subgraph, be: str, parentheses: bool) -> str:
 def _predicates(g: Subgraph, be: str, parentheses: bool) -> str:
     parts = [f"{be} {attribute}" for attribute in _late_attribute(g)]
     parts += [
-        f"{words.predicate_verb(edge.name, be)} {_target(edge, parentheses)}" for edge in sorted(g.edges, key=_weight)
+        f"{inflection.predicate_verb(edge.name, be)} {_target(edge, parentheses)}"
+        for edge in sorted(g.edges, key=_weight)
     ]
     return " and ".join(parts)
 
 
 def _late_attribute(g: Subgraph) -> list[str]:
-    return [g.attribute] if g.attribute is not None and words.follows_noun(g.attribute) else []
+    return [g.attribute] if g.attribute is not None and inflection.follows_noun(g.attribute) else []
 
 
 def _weight(edge: Edge) -> bool:
@@ -79,7 +80,7 @@ def _weight(edge: Edge) -> bool:
 
 def _target(edge: Edge, parentheses: bool) -> str:
     """A relation's target and after it the modifiers: "a bottle with a corkscrew"."""
-    owned = words.split_determiner(edge.name)[1]  # "flapping its wings", not "its a wing"
+    owned = inflection.split_determiner(edge.name)[1]  # "flapping its wings", not "its a wing"
     target = (
         noun_phrase(edge.target, parentheses=parentheses) if owned else describe(edge.target, parentheses=parentheses)
     )
@@ -90,7 +91,7 @@ def _target(edge: Edge, parentheses: bool) -> str:
 
 def modifiers(edge: Edge) -> str:
     """The relation's modifiers: "with a corkscrew"; empty if it has none."""
-    return " ".join(f"{m.name} {words.article(m.noun, m.noun)}" for m in edge.modifiers)
+    return " ".join(f"{m.name} {inflection.article(m.noun, m.noun)}" for m in edge.modifiers)
 
 
 def what(edge: Edge, be: str) -> tuple[str, str]:
@@ -98,17 +99,17 @@ def what(edge: Edge, be: str) -> tuple[str, str]:
 
     ("What is", "pouring into a glass") the man; ("What does", "have") the woman; ("What is", "flapping") the bird.
     """
-    auxiliary, verb = words.question_verb(words.split_determiner(edge.name)[0], be)
+    auxiliary, verb = inflection.question_verb(inflection.split_determiner(edge.name)[0], be)
     return f"What {auxiliary}", _join(verb, modifiers(edge))
 
 
 def either_target(edge: Edge, nouns: Sequence[str], be: str) -> str:
     """The relation with a choice of target nouns: "is pouring tea or water into a glass", "is in a box or a bag"."""
-    relation, owned = words.split_determiner(edge.name)
+    relation, owned = inflection.split_determiner(edge.name)
     if owned in ("a", "an"):
         owned = ""
-    targets = [f"{owned} {noun}" if owned else words.article(noun, noun) for noun in nouns]
-    return _join(words.predicate_verb(relation, be), " or ".join(targets), modifiers(edge))
+    targets = [f"{owned} {noun}" if owned else inflection.article(noun, noun) for noun in nouns]
+    return _join(inflection.predicate_verb(relation, be), " or ".join(targets), modifiers(edge))
 
 
 def either_relation(relations: tuple[str, str], edge: Edge, be: str) -> tuple[str, str]:
@@ -117,20 +118,20 @@ def either_relation(relations: tuple[str, str], edge: Edge, be: str) -> tuple[st
     Where the two need different verbs ("has", "is wearing") there is none before the subject: ("", "has a hat or is
     wearing it"). Modifiers go with both relations: ("Is", "pouring or drinking tea with a spoon") the man.
     """
-    first, second = relations[0], words.split_determiner(relations[1])[0]
+    first, second = relations[0], inflection.split_determiner(relations[1])[0]
     if edge.modifiers:
-        first = words.split_determiner(first)[0]
-    asked = [words.question_verb(relation, be) for relation in (first, second)]
+        first = inflection.split_determiner(first)[0]
+    asked = [inflection.question_verb(relation, be) for relation in (first, second)]
     alike = asked[0][0] == asked[1][0]
     if alike:
         one, other = asked[0][1], asked[1][1]
     else:
-        one, other = (words.predicate_verb(relation, be) for relation in (first, second))
+        one, other = (inflection.predicate_verb(relation, be) for relation in (first, second))
     target = _target(Edge(first, edge.target, edge.modifiers), False)
     auxiliary = asked[0][0].capitalize() if alike else ""
     if edge.modifiers:
         return auxiliary, f"{one} or {other} {target}"
-    return auxiliary, f"{one} {target} or {other} {words.pronoun(edge.target.name)}"
+    return auxiliary, f"{one} {target} or {other} {inflection.pronoun(edge.target.name)}"
 
 
 def _join(*parts: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import inflect
 
-_LISTS = json.loads((resources.files("compvqa.programs") / "words.json").read_text(encoding="utf-8"))
+_LISTS = json.loads((resources.files("compvqa.covr") / "inflection.json").read_text(encoding="utf-8"))
 
 
 def _words(name: str) -> frozenset[str]:

@@ -5,20 +5,12 @@ import json
 import pytest
 from hypothesis import given
 
+from compvqa.covr.executor import RUN
+from compvqa.covr.language import LANGUAGE, OPERATORS
 from compvqa.graphs.subgraph import Edge, Modifier, make
-from compvqa.programs.executor import RUN
-from compvqa.programs.operators import (
-    OPERATORS,
-    ProgramTypeError,
-    Row,
-    anonymize,
-    check,
-    from_json,
-    listing,
-    show,
-    to_json,
-    walk,
-)
+from compvqa.programs.language import ProgramTypeError
+from compvqa.programs.printed import listing, show
+from compvqa.programs.rows import Row, anonymize, from_json, to_json, walk
 from compvqa.questions.covr.references import condition_rows, rows
 from fixtures.subgraphs import subgraphs
 from fixtures.table10 import ROWS
@@ -35,7 +27,7 @@ def test_the_program_of_table_10():
         Row("KeepIfValuesCountEq", (2,), (4,)),
         Row("Count", (), (5,)),
     ]
-    assert check(program) == "number"
+    assert LANGUAGE.check(program) == "number"
     assert list(listing(program)) == ROWS
     assert show(program).splitlines()[:3] == [
         "Index  Operator             Arguments",
@@ -63,7 +55,7 @@ def test_a_sub_program_is_printed_below_its_quantifier():
 def test_relation_modifiers_are_arguments_with_their_objects_as_dependencies():
     g = make("man", None, (Edge("uncorking", make("bottle"), (Modifier("with", "corkscrew"),)),))
     assert rows(g)[-1] == Row("WithRelation", ("uncorking", "with"), (2, 0, 1))
-    assert check(rows(g)) == "objects"
+    assert LANGUAGE.check(rows(g)) == "objects"
 
 
 @given(subgraphs(), subgraphs())
@@ -71,7 +63,7 @@ def test_json_keeps_programs_and_their_types(g, condition):
     program = [*rows(g)]
     program.append(Row("Some", (condition_rows("red", condition.edges),), (len(program) - 1,)))
     assert from_json(to_json(program)) == program
-    assert check(from_json(to_json(program))) == "truth value"
+    assert LANGUAGE.check(from_json(to_json(program))) == "truth value"
     assert json.loads(to_json(program))[0][0] == "Find"
 
 
@@ -104,7 +96,7 @@ def test_anonymous_programs_keep_structure_and_numbers_but_no_names(g):
 )
 def test_the_checker_names_the_row_at_fault(program, row, words):
     with pytest.raises(ProgramTypeError, match=words) as caught:
-        check(program)
+        LANGUAGE.check(program)
     assert caught.value.row == row
 
 

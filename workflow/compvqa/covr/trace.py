@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from compvqa.programs.executor import Entailment, Groups, Images, ProgramError, Relations, answer_text, trace
-from compvqa.programs.operators import Program, listing, table
+from compvqa.covr.executor import Entailment, Groups, Images, ProgramError, Relations, answer_text, trace
+from compvqa.programs.printed import listing, table
+from compvqa.programs.rows import Program
 from compvqa.scenes.graph import SceneGraph
 
 
 def show_trace(program: Program, scenes: Sequence[SceneGraph], lexicon: Entailment | None = None) -> str:
-    """The program as ``operators.show`` prints it, with a last column for what each row gave on ``scenes``."""
+    """The program as ``programs.printed.show`` prints it, with a last column for what each row gave on ``scenes``."""
     return table(("Index", "Operator", "Arguments", "Value"), traced(program, scenes, lexicon))
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from compvqa.covr.english import clause, describe, either_relation, either_target, predicate, what
+from compvqa.covr.inflection import follows_noun, is_plural, plural, predicate_verb, pronoun
 from compvqa.graphs.subgraph import Edge, Modifier, make
-from compvqa.programs.text import clause, describe, either_relation, either_target, predicate, what
-from compvqa.programs.words import follows_noun, is_plural, plural, predicate_verb, pronoun
 
 
 def g(name, *edges, attribute=None):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from compvqa.programs.operators import Program, Row
+from compvqa.programs.rows import Program, Row
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 
 Objects = Sequence[Sequence[str]]
@@ -66,7 +66,7 @@ def execute(program: Program, scenes: Sequence[SceneGraph], lexicon: Entailment 
 
     With a lexicon, a name matches every name that entails it ("person" finds a man), as it should when the
     scenes are the complete truth; without one it matches exactly, as in COVR. Raises :class:`ProgramError`
-    when there is no answer. The program must be well-typed (``operators.check``).
+    when there is no answer. The program must be well-typed (``LANGUAGE.check``).
     """
     return trace(program, scenes, lexicon)[-1]
 

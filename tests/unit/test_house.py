@@ -1,0 +1,77 @@
+"""The rules of the house: no shared folder knows an engine, no engine another, and folders import in no circle.
+
+What still breaks a rule is listed, and the lists may only shrink: a line that is no longer true fails too.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+import networkx
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "workflow/compvqa"
+WINGS = ("covr",)  # what is one engine's own
+# Shared folders and modules that know an engine.
+KNOWING = {
+    "covr": {
+        *("evaluation", "explore", "filters", "graphs", "paper", "provenance", "questions", "splits", "training"),
+    }
+}
+# Folders that import each other, directly or by others.
+CIRCLES = [
+    {
+        *("balance", "covr", "evaluation", "explore", "features", "filters", "graphs", "models", "paper", "provenance"),
+        *("publish", "questions", "scenes", "splits", "stages", "training"),
+    }
+]
+
+
+def room(module: str) -> str:
+    """The folder of the package that a module is in, or the module itself where it lies beside the folders."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def named_in(path: Path) -> set[str]:
+    """The modules of the package that a file imports or names in a string."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "compvqa":
+            found |= {f"compvqa.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= set(re.findall(r"\bcompvqa\.[a-z_.]*[a-z_]", node.value))
+    return {name for name in found if name.startswith("compvqa.")}
+
+
+@pytest.fixture(scope="module")
+def rooms() -> networkx.DiGraph:
+    """Who imports or names whom."""
+    graph = networkx.DiGraph()
+    for path in PACKAGE.rglob("*.py"):
+        here = room("compvqa." + path.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", "."))
+        graph.add_edges_from((here, room(name)) for name in named_in(path) if room(name) != here)
+    return graph
+
+
+def test_the_walk_sees_imports_in_functions_and_names_in_strings(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text("def f():\n    from compvqa.covr import x\nY = 'compvqa.questions.{kind}'\nimport json\n")
+    assert named_in(file) == {"compvqa.covr", "compvqa.questions"}
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_no_shared_folder_knows_an_engine(rooms, wing):
+    assert set(rooms.predecessors(wing)) == KNOWING[wing]
+
+
+def test_no_engine_knows_another(rooms):
+    assert not [(one, other) for one in WINGS for other in WINGS if rooms.has_edge(one, other)]
+
+
+def test_folders_import_in_no_circle(rooms):
+    found = [set(part) for part in networkx.strongly_connected_components(rooms) if len(part) > 1]
+    assert sorted(map(sorted, found)) == sorted(map(sorted, CIRCLES))
