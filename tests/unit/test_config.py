@@ -48,6 +48,9 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
     ("change", "words"),
     [
         ({"lexicon": {}}, "give either file or gqa"),
+        ({"world": "drawn {x}"}, "has none of {}<> in its name"),
+        ({"images": {"a=b": "pictures"}}, "'a=b' is no image space"),
+        ({"containers": {"cpu": "$(touch a)"}}, "containers.cpu has the wrong value"),
         ({"lexicon": None}, "give sources and a lexicon, or the files of released questions"),
         ({"sources": []}, "give sources and a lexicon, or the files of released questions"),
         ({"released": FILES}, "released questions have no scene graphs: give no sources"),
@@ -95,3 +98,9 @@ def test_a_definition_s_digest_follows_its_content_not_its_comments(tmp_path):
     assert Definitions(tmp_path).digest("a") != before
     with pytest.raises(InputError, match=r"has no b.yaml: correct the name \(there are a\)"):
         Definitions(tmp_path).load("b")
+
+
+@pytest.mark.parametrize("name", ["../splits/iid", "a b", "$(touch a)", "A", ""])
+def test_what_names_no_file_is_refused_whatever_is_there(tmp_path, name):
+    with pytest.raises(InputError, match=r"names no file of config/.*: names have a-z, 0-9, _ and - alone\.$"):
+        Definitions(tmp_path).load(name)
