@@ -58,6 +58,7 @@ PLAN = Plan(
     runs=frozenset(tuple(run.split(".")[:3]) for run in [*RUNS, *BASELINES]),
     trained=CONFIG.models.trained,
     splits={name: SPLITS.load(name).get("title", name) for name in CONFIG.splits.names},
+    setups={name: SPLITS.load(name).get("setup", "") for name in CONFIG.splits.names},
     sizes=CONFIG.models.curve.sizes,
     paraphrased=bool(PARAPHRASES),
     pages=PAGES,

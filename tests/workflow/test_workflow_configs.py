@@ -86,6 +86,7 @@ def plan_of(said: str, config: dict) -> tuple[Plan, set[str]]:
             runs=frozenset(tuple(run.split(".")[:3]) for run in runs | baselines),
             trained=tuple({run.split(".")[0] for run in runs}),
             splits={name: definition["title"] for name, definition in defined.items()},
+            setups={name: definition["setup"] for name, definition in defined.items()},
             sizes=SIZES,
             paraphrased=bool(outputs(said, r"results/[\w-]+/dataset/(paraphrases)\.parquet")),
             pages={name: load(ROOT / f"config/paper/{name}.yaml") for name in config["paper"]["show"]},

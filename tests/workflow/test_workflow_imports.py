@@ -28,7 +28,8 @@ LEARNED = "--models"  # which overlap, presence, others and image-scores are giv
 BED, SPLIT = "results/tiny", "results/tiny/splits/iid.parquet"
 SCENE_TABLES, ASKED = f"--scenes {BED}/scenes", f"--dataset {BED}/dataset/questions.parquet"
 COVR = '{"train": "given/covr.jsonl", "dev": "given/covr.jsonl"}'
-FEATURES = '{"sources": [{"image_space": "sprites", "reader": "lxmert_tsv", "files": ["given/features.tsv"]}]}'
+RELEASED = '{"image_space": "sprites", "reader": "lxmert_tsv", "files": ["given/features.tsv"]}'
+FEATURES = f'{{"sources": [{RELEASED}], "most_missing": 1}}'
 PARTS = " ".join(f"made/hub/data/iid/{part}.parquet" for part in ("train", "dev", "test"))
 CARD = f"--made {BED}/dataset/questions.parquet.prov.json --definitions config/splits --split iid"
 # What the chain of config/tiny-full.yaml leaves out. None of it may import torch, so one process runs it all.

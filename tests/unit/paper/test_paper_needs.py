@@ -16,6 +16,7 @@ PLAN = Plan(
     runs=frozenset([*IID, *BASELINES]),
     trained=("visualbert-covr",),
     splits={"has-num-3": "HAS-NUM-3", "program-1": "Program Split", "program-2": "Program Split"},
+    setups={"has-num-3": "few-shot", "program-1": "zero-shot", "program-2": "zero-shot"},
     sizes=(0, 50),
     paraphrased=False,
     pages={name: load(FOLDER / f"{name}.yaml") for name in NAMES},
@@ -70,6 +71,15 @@ def test_the_curve_has_a_number_for_each_m():
         ("HAS-QUANT", "M = 0"): False,
         ("HAS-QUANT", "M = 50"): True,
     }
+
+
+def test_a_split_of_ones_own_is_a_row_of_the_tables_of_its_setup():
+    own = {"splits": {"mine": "MINE"}, "setups": {"mine": "few-shot"}}
+    assert lacking(page("table7"), trained(("visualbert-covr", "mine", "comp"), **own)) == ""
+    assert "no model is trained on a split of it" in lacking(
+        page("table8"), trained(("visualbert-covr", "mine", "comp"), **own)
+    )
+    assert "no model is trained on a split of it" in lacking(page("table7"), replace(PLAN, **own))
 
 
 def test_a_claim_needs_both_its_numbers_and_the_tables_that_they_stand_in():

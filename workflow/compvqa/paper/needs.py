@@ -36,13 +36,15 @@ class Answers:
 class Plan:
     """What a run of the workflow will have.
 
-    ``runs`` and ``trained``: model, split and variant of each run, and the trained models among them. ``splits``: the
-    titles of those made, by name. ``sizes``: the M of Figure 13. ``pages``: what is shown, by name.
+    ``runs`` and ``trained``: model, split and variant of each run, and the trained models among them. ``splits`` and
+    ``setups``: the titles of those made, and their setups, by name. ``sizes``: the M of Figure 13. ``pages``: what is
+    shown, by name.
     """
 
     runs: frozenset[tuple[str, str, str]]
     trained: tuple[str, ...]
     splits: Mapping[str, str]
+    setups: Mapping[str, str]
     sizes: tuple[int, ...]
     paraphrased: bool
     pages: Mapping[str, Reference]
@@ -70,7 +72,7 @@ def filled(reference: Reference, plan: Plan) -> dict[Place, bool]:
 def lacking(reference: Reference, plan: Plan) -> str:
     """Why a page of scores can have no number of ours, and what to do; empty if it can have one, or is another page."""
     numbers = filled(reference, plan)
-    if not numbers or any(numbers.values()):
+    if not numbers or any(numbers.values()) or _has_own_row(reference, plan):
         return ""
     wanted = [answers for needed in cells(reference, plan).values() for answers in needed]
     if _model(reference, plan) not in plan.trained:
@@ -86,6 +88,14 @@ def lacking(reference: Reference, plan: Plan) -> str:
         titles = " or ".join(reference.options["splits"])
         return f"no model is trained with several M on {titles}: name such a split in models.curve.splits"
     return "no model is trained on a split of it: name its splits in splits.names and models.splits"
+
+
+def _has_own_row(reference: Reference, plan: Plan) -> bool:
+    """Whether a page of splits gets a row that the paper has not: a split of its setup that its model is trained on."""
+    if reference.make != "compositional":
+        return False
+    trained = {split for model, split, variant in plan.runs if model == _model(reference, plan) and variant == KEPT}
+    return any(plan.setups.get(split) == reference.options["setup"] for split in trained)
 
 
 Cells = Iterator[tuple[Place, Iterable[Answers]]]
