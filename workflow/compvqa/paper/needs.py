@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from compvqa.evaluation.answers import IID
-from compvqa.models.baseline import GENERATED, PARAPHRASED
+from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import plain
 from compvqa.paper.reference import Reference
 from compvqa.paper.scores import BASELINES, KEPT, VARIANTS, model_shown, variant_of
@@ -49,10 +49,13 @@ class Plan:
     paraphrased: bool
     pages: Mapping[str, Reference]
 
+    def asks(self, text: str) -> bool:
+        """Whether the models answer a kind of text."""
+        return self.paraphrased or text == GENERATED
+
     def has(self, answers: Answers) -> bool:
         """Whether some run gives these answers."""
-        asked = self.paraphrased or answers.text == GENERATED
-        return asked and (answers.model, answers.split, answers.variant) in self.runs
+        return self.asks(answers.text) and (answers.model, answers.split, answers.variant) in self.runs
 
     def named(self, title: str) -> list[str]:
         """The splits made of a title."""
@@ -74,12 +77,11 @@ def lacking(reference: Reference, plan: Plan) -> str:
     numbers = filled(reference, plan)
     if not numbers or any(numbers.values()) or _has_own_row(reference, plan):
         return ""
-    wanted = [answers for needed in cells(reference, plan).values() for answers in needed]
     if _model(reference, plan) not in plan.trained:
         start = reference.options.get("model")
         named = f"one whose name starts with {start}" if start else "one"
         return f"no model is trained for it: name {named} in models.trained"
-    if wanted and not plan.paraphrased and all(answers.text == PARAPHRASED for answers in wanted):
+    if not plan.asks(reference.options.get("text", GENERATED)):
         return "the questions have no paraphrases: name a file of them as paraphrases"
     if reference.make == "findings":
         tables = ", ".join(name.removesuffix(".csv") for name in reference.inputs)
@@ -91,11 +93,10 @@ def lacking(reference: Reference, plan: Plan) -> str:
 
 
 def _has_own_row(reference: Reference, plan: Plan) -> bool:
-    """Whether a page of splits gets a row that the paper has not: a split of its setup that its model is trained on."""
-    if reference.make != "compositional":
+    """Whether a page of splits has a row of ours: for any split of its setup that is made here, and a model for it."""
+    if reference.make != "compositional" or _model(reference, plan) not in plan.trained:
         return False
-    trained = {split for model, split, variant in plan.runs if model == _model(reference, plan) and variant == KEPT}
-    return any(plan.setups.get(split) == reference.options["setup"] for split in trained)
+    return reference.options["setup"] in plan.setups.values() and plan.asks(reference.options.get("text", GENERATED))
 
 
 Cells = Iterator[tuple[Place, Iterable[Answers]]]
