@@ -16,7 +16,15 @@ from compvqa.config import Config
 NAMES = {
     *("testbed", "world", "sources.name", "sources.reader", "overlap.method", "presence.method", "presence.model"),
     *("candidates.backend", "splits.names", "features.released.sources.reader", "models.baselines", "models.trained"),
-    *("models.splits", "models.curve.splits", "judged.arms", "paper.show", "containers.cpu", "containers.gpu"),
+    *(
+        "models.splits",
+        "models.curve.splits",
+        "models.curve.models",
+        "judged.arms",
+        "paper.show",
+        "containers.cpu",
+        "containers.gpu",
+    ),
     *("containers.neo4j", "publish.version", "publish.published"),
 }
 RELEASED = {
