@@ -89,3 +89,11 @@ def test_of_another_output_it_tells_the_same_way_back():
     text = printed(brief.way(data))
     assert text.startswith("results/bed/a.csv and 1 more of its recipe, recipe 24.0") and "stage_24" in text
     assert len(text.splitlines()) < len(printed(telling.way(data)).splitlines())
+
+
+def test_what_a_stage_learned_of_its_surroundings_has_one_line_for_all_its_runs():
+    data = told(3) | {"files": ["results/bed/a.csv"], "recipe": "24.0"}
+    for made in data["steps"][-3:]:
+        made["facts"] = {"graph": "b3ee", "server": "Neo4j 5.26.30 community"}
+    lines = [line.rstrip() for line in printed(brief.way(data)).splitlines()]
+    assert lines.count("stage_24: graph b3ee, server Neo4j 5.26.30 community") == 1

@@ -37,7 +37,13 @@ def way(told: dict) -> RenderableType:
 
 
 def _back(told: dict) -> list[RenderableType]:
-    return [heading("From raw files to here"), _stages(told["steps"]), heading("Sources"), *_sources(told["raw"])]
+    return [
+        heading("From raw files to here"),
+        _stages(told["steps"]),
+        *_surroundings(told["steps"]),
+        heading("Sources"),
+        *_sources(told["raw"]),
+    ]
 
 
 def _stages(steps: Sequence[dict]) -> Table:
@@ -67,6 +73,12 @@ def _dropped(steps: Sequence[dict], counts: Counter[str]) -> str:
     reason, _ = max(((key, n) for key, n in counts.items() if "dropped" in key), key=lambda pair: pair[1])
     reason = reason.partition("dropped: ")[2] or reason
     return f"{total:,} ({reason if len(reason) <= 40 else reason[:39] + '…'})"
+
+
+def _surroundings(steps: Sequence[dict]) -> list[RenderableType]:
+    """A line for each stage that learned something outside of its files, such as what server it loaded."""
+    said = [(step["stage"], ", ".join(f"{key} {value}" for key, value in step["facts"].items())) for step in steps]
+    return [Text(f"{stage}: {facts}") for stage, facts in dict.fromkeys(said) if facts]
 
 
 def _sources(raw: Sequence[dict]) -> list[RenderableType]:
