@@ -32,11 +32,11 @@ from questions import generate
 from released import Names, Released, load, write_scenes
 
 from compvqa import tables
-from compvqa.graphs.backend import Neo4jSettings
-from compvqa.graphs.neo4j.bolt import URI, Server, connect
-from compvqa.graphs.neo4j.service import serving
-from compvqa.graphs.subgraph import Subgraph, parse
-from compvqa.graphs.tables import OCCURRENCES, SEEDS
+from compvqa.covr.subgraphs.search import Neo4jSettings
+from compvqa.covr.subgraphs.search.neo4j.bolt import URI, Server, connect
+from compvqa.covr.subgraphs.search.neo4j.service import serving
+from compvqa.covr.subgraphs.subgraph import Subgraph, parse
+from compvqa.covr.subgraphs.tables import OCCURRENCES, SEEDS
 from compvqa.scenes.graph import SceneStore
 from compvqa.seeds import by_rank
 

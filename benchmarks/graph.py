@@ -18,7 +18,7 @@ from pathlib import Path
 
 from measure import NOTHING, Cost, exponent, options_of, print_table, stage
 
-from compvqa.graphs.backend import CandidateSettings
+from compvqa.covr.subgraphs.search import CandidateSettings
 
 GQA_SHARE = 85 / 185
 STAGES = ("ingest", "scenes", "subgraphs", "overlap", "candidates", "presence", "related", "image_examples")

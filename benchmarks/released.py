@@ -15,8 +15,8 @@ from types import ModuleType, SimpleNamespace
 
 import yaml
 
-from compvqa.graphs.neo4j.bolt import PASSWORD, URI, USER, Server
-from compvqa.graphs.subgraph import Subgraph
+from compvqa.covr.subgraphs.search.neo4j.bolt import PASSWORD, URI, USER, Server
+from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.scenes.graph import Object, SceneGraph, SceneStore
 
 _BATCH = 5000

@@ -24,13 +24,13 @@ from scipy.stats import binomtest
 sys.path.insert(0, str(ROOT / "workflow"))
 
 from compvqa import tables  # noqa: E402  (found by the line above)
-from compvqa.evaluation.analyses.words import measured, verdicts  # noqa: E402
-from compvqa.filters.labels import EXCLUSIVE, LABELS, agree, read  # noqa: E402
-from compvqa.filters.lexicon import KINDS, Lexicon  # noqa: E402
-from compvqa.filters.word_model import pretrained  # noqa: E402
-from compvqa.filters.word_settings import WordFilterSettings  # noqa: E402
+from compvqa.covr.filters.names.labels import EXCLUSIVE, LABELS, agree, read
+from compvqa.covr.filters.names.model import pretrained
+from compvqa.covr.filters.names.scores import measured, verdicts
+from compvqa.covr.filters.names.settings import WordFilterSettings
+from compvqa.covr.filters.names.training import HELD_OUT, JUDGED, TRAIN, train
 from compvqa.run import parse_settings  # noqa: E402
-from compvqa.training.word_filter import HELD_OUT, JUDGED, TRAIN, train  # noqa: E402
+from compvqa.scenes.lexicon import KINDS, Lexicon
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from compvqa.graphs.neo4j.bolt import Server, connect
+from compvqa.covr.subgraphs.search.neo4j.bolt import Server, connect
 
 PAGE = Path(__file__).with_name("neo4j.md")
 PICTURE = PAGE.with_name("neo4j-question.png")

@@ -14,7 +14,7 @@ from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, PathPatc
 from matplotlib.path import Path as Curve
 from PIL import Image
 
-from compvqa.graphs.neo4j.bolt import Server
+from compvqa.covr.subgraphs.search.neo4j.bolt import Server
 from compvqa.paper import style
 from compvqa.paper.explorer.pictures import find_image
 

@@ -14,15 +14,15 @@ sys.path.insert(0, str(PROJECT / "workflow"))
 
 from compvqa.config import Definitions, as_json, load_config
 from compvqa.errors import InputError
-from compvqa.evaluation.analyses.distractors import NO_FILTERS
+from compvqa.covr.judging.distractors import NO_FILTERS
 from compvqa.files import check_writable
-from compvqa.filters.images import ScoringSettings
-from compvqa.filters.word_settings import MINILM
+from compvqa.covr.filters.images.presence import ScoringSettings
+from compvqa.covr.filters.names.settings import MINILM
 from compvqa.interrupts import be_patient
 from compvqa.links import without_patterns
 from compvqa.paper.needs import Plan, lacking
 from compvqa.paper.reference import load as load_page
-from compvqa.provenance.digest import files_digest
+from compvqa.records.digest import files_digest
 from compvqa.scenes.download import read_sources
 from compvqa.stages import modules_of, stage_code
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from compvqa.graphs.backend import Neo4jSettings
-from compvqa.graphs.neo4j.bolt import PASSWORD, URI, USER, connect
-from compvqa.graphs.neo4j.service import serving
+from compvqa.covr.subgraphs.search import Neo4jSettings
+from compvqa.covr.subgraphs.search.neo4j.bolt import PASSWORD, URI, USER, connect
+from compvqa.covr.subgraphs.search.neo4j.service import serving
 
 HEAP = "NEO4J_server_memory_heap_max__size=512m"
 

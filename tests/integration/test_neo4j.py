@@ -9,23 +9,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
+from compvqa.covr.subgraphs import shapes
+from compvqa.covr.subgraphs.search import SearchSettings, find_candidates
+from compvqa.covr.subgraphs.search.neo4j.bolt import connect
+from compvqa.covr.subgraphs.search.neo4j.export import FILES, LIST, export
+from compvqa.covr.subgraphs.search.neo4j.loading import Loaded, drop, read_back
+from compvqa.covr.subgraphs.search.neo4j.occurrences import write_occurrences
+from compvqa.covr.subgraphs.search.neo4j.parts import NO_GROUP
+from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make, parse
+from compvqa.covr.subgraphs.tables import CANDIDATES, OCCURRENCES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.errors import InputError
-from compvqa.graphs import shapes
-from compvqa.graphs.backend import SearchSettings, find_candidates
-from compvqa.graphs.neo4j.bolt import connect
-from compvqa.graphs.neo4j.export import FILES, LIST, export
-from compvqa.graphs.neo4j.loading import Loaded, drop, read_back
-from compvqa.graphs.neo4j.occurrences import write_occurrences
-from compvqa.graphs.neo4j.parts import NO_GROUP
-from compvqa.graphs.subgraph import Edge, Modifier, make, parse
-from compvqa.graphs.tables import CANDIDATES, OCCURRENCES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.scenes.tables import TABLES
 from fixtures.searchable import searchable
-from unit.graphs import graph_oracle
-from unit.graphs.graph_store import NO_LISTS, OVERLAP, overlaps
-from unit.graphs.graph_worlds import worlds, write_scenes
-from unit.graphs.related_oracle import lay
+from unit.covr.subgraphs import graph_oracle
+from unit.covr.subgraphs.graph_store import NO_LISTS, OVERLAP, overlaps
+from unit.covr.subgraphs.graph_worlds import worlds, write_scenes
+from unit.covr.subgraphs.related_oracle import lay
 
 pytestmark = [pytest.mark.xdist_group("neo4j"), pytest.mark.usefixtures("server")]
 SMALL = {"scenes": 6, "objects": 5, "relations": 6, "modifiers": 2}

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from compvqa.covr.subgraphs.search import Neo4jSettings
+from compvqa.covr.subgraphs.search.neo4j import bolt, loading, service
+from compvqa.covr.subgraphs.search.neo4j.bolt import connect
+from compvqa.covr.subgraphs.search.neo4j.loading import Loaded
 from compvqa.errors import InputError
-from compvqa.graphs.backend import Neo4jSettings
-from compvqa.graphs.neo4j import bolt, loading, service
-from compvqa.graphs.neo4j.bolt import connect
-from compvqa.graphs.neo4j.loading import Loaded
 from compvqa.scenes.graph import Object, Relation, SceneGraph
-from unit.graphs.graph_worlds import write_scenes
+from unit.covr.subgraphs.graph_worlds import write_scenes
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 
@@ -209,8 +209,8 @@ def test_what_a_command_leaves_behind_ends_with_it(tmp_path, monkeypatch):
 RUN = """
 import os, sys, time
 from pathlib import Path
-from compvqa.graphs.backend import Neo4jSettings
-from compvqa.graphs.neo4j.service import serving
+from compvqa.covr.subgraphs.search import Neo4jSettings
+from compvqa.covr.subgraphs.search.neo4j.service import serving
 with serving(Neo4jSettings(command=sys.argv[1]), Path(sys.argv[2])):
     print(os.environ["NEO4J_URI"], os.environ["NEO4J_PASSWORD"], flush=True)
     time.sleep(600)
@@ -287,7 +287,9 @@ def command_lines(session: int | None = None) -> dict[int, str]:
 
 
 def test_the_default_backend_does_not_import_the_driver(root):
-    code = "import sys; from compvqa.graphs import backend; backend.find('duckdb'); print('neo4j' in sys.modules)"
+    code = (
+        "import sys; from compvqa.covr.subgraphs import backend; backend.find('duckdb'); print('neo4j' in sys.modules)"
+    )
     environment = os.environ | {"PYTHONPATH": str(root / "workflow")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

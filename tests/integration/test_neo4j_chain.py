@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 from compvqa import tables
-from compvqa.filters.lexicon import Lexicon
-from compvqa.filters.words import OverlapSettings, overlap
-from compvqa.graphs import shapes
-from compvqa.graphs.backend import SearchSettings, find_candidates
-from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
-from compvqa.graphs.neo4j.bolt import connect
-from compvqa.graphs.subgraph import parse
-from compvqa.graphs.tables import CANDIDATES, SEEDS
+from compvqa.covr.filters.names.overlap import OverlapSettings, overlap
+from compvqa.covr.subgraphs import shapes
+from compvqa.covr.subgraphs.enumerate import SubgraphSettings, enumerate_scenes
+from compvqa.covr.subgraphs.search import SearchSettings, find_candidates
+from compvqa.covr.subgraphs.search.neo4j.bolt import connect
+from compvqa.covr.subgraphs.subgraph import parse
+from compvqa.covr.subgraphs.tables import CANDIDATES, SEEDS
+from compvqa.scenes.lexicon import Lexicon
 from compvqa.seeds import by_rank
 from fixtures.project import copy_project
 from fixtures.real import real_scenes

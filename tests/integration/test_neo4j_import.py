@@ -10,18 +10,18 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.graphs.backend import Neo4jSettings
-from compvqa.graphs.neo4j.bolt import PASSWORD, URI, USER, connect
-from compvqa.graphs.neo4j.export import LIST, export
-from compvqa.graphs.neo4j.loading import Loaded
-from compvqa.graphs.neo4j.service import serving
-from compvqa.graphs.subgraph import parse
-from compvqa.graphs.tables import SUBGRAPHS
+from compvqa.covr.subgraphs.search import Neo4jSettings
+from compvqa.covr.subgraphs.search.neo4j.bolt import PASSWORD, URI, USER, connect
+from compvqa.covr.subgraphs.search.neo4j.export import LIST, export
+from compvqa.covr.subgraphs.search.neo4j.loading import Loaded
+from compvqa.covr.subgraphs.search.neo4j.service import serving
+from compvqa.covr.subgraphs.subgraph import parse
+from compvqa.covr.subgraphs.tables import SUBGRAPHS
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from fixtures.searchable import searchable
 from integration.conftest import neo4j_at
-from unit.graphs.graph_store import NO_LISTS
-from unit.graphs.graph_worlds import worlds, write_scenes
+from unit.covr.subgraphs.graph_store import NO_LISTS
+from unit.covr.subgraphs.graph_worlds import worlds, write_scenes
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 PIECES = [

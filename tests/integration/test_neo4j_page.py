@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from compvqa.explore.testbed import WholeTestbed, drop
-from compvqa.graphs.neo4j.bolt import connect
-from compvqa.graphs.neo4j.loading import Loaded
-from compvqa.graphs.neo4j.parts import graph_id
+from compvqa.covr.explore.testbed import WholeTestbed, drop
+from compvqa.covr.subgraphs.search.neo4j.bolt import connect
+from compvqa.covr.subgraphs.search.neo4j.loading import Loaded
+from compvqa.covr.subgraphs.search.neo4j.parts import graph_id
 from fixtures.joined import asked_of, joined
 from fixtures.small_testbed import RUN, SPLIT, small_testbed
 

@@ -11,11 +11,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from compvqa.covr.subgraphs.search import Neo4jSettings
+from compvqa.covr.subgraphs.search.neo4j import bolt, service
+from compvqa.covr.subgraphs.search.neo4j.bolt import connect
+from compvqa.covr.subgraphs.search.neo4j.loading import Loaded
 from compvqa.errors import InputError
-from compvqa.graphs.backend import Neo4jSettings
-from compvqa.graphs.neo4j import bolt, service
-from compvqa.graphs.neo4j.bolt import connect
-from compvqa.graphs.neo4j.loading import Loaded
 from integration.test_neo4j_accidents import scenes_in
 
 pytestmark = pytest.mark.xdist_group("neo4j")
@@ -163,7 +163,7 @@ def test_a_server_is_not_waited_for_without_the_driver(tmp_path, monkeypatch):
 
 ASK = """
 from compvqa.errors import InputError
-from compvqa.graphs.neo4j.bolt import connect
+from compvqa.covr.subgraphs.search.neo4j.bolt import connect
 with connect(5) as client:
     client.read("MATCH (n:NoSuchLabel) WHERE n.no_such_property = 1 MATCH (m:NoSuchLabel) RETURN n, m")
 try:

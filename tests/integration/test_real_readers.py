@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from compvqa import tables
-from compvqa.filters.lexicon import Lexicon
-from compvqa.filters.words import OverlapSettings, overlap
+from compvqa.covr.filters.names.overlap import OverlapSettings, overlap
 from compvqa.scenes.ingest import SourceSettings, ingest, merge
+from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, REJECTS, RELATIONS, SCENES
 
 DATA = Path(__file__).resolve().parents[2] / "../shared/data"

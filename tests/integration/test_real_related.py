@@ -8,18 +8,18 @@ import pyarrow.compute as pc
 import pytest
 
 from compvqa import tables
-from compvqa.filters.lexicon import Lexicon
-from compvqa.filters.words import OVERLAP, OverlapSettings, overlap
-from compvqa.graphs.backend import GraphFiles, SearchSettings, find_candidates
-from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
-from compvqa.graphs.subgraph import parse
-from compvqa.graphs.tables import CANDIDATES, SEEDS
+from compvqa.covr.filters.names.overlap import OVERLAP, OverlapSettings, overlap
+from compvqa.covr.subgraphs.enumerate import SubgraphSettings, enumerate_scenes
+from compvqa.covr.subgraphs.search import GraphFiles, SearchSettings, find_candidates
+from compvqa.covr.subgraphs.subgraph import parse
+from compvqa.covr.subgraphs.tables import CANDIDATES, SEEDS
 from compvqa.scenes.graph import SceneStore
+from compvqa.scenes.lexicon import Lexicon
 from compvqa.seeds import stable_hash
 from fixtures.real import real_scenes
-from unit.graphs.graph_store import EVERYTHING
-from unit.graphs.related_compare import FAMILIES, SEARCHED, differences
-from unit.graphs.related_oracle import World
+from unit.covr.subgraphs.graph_store import EVERYTHING
+from unit.covr.subgraphs.related_compare import FAMILIES, SEARCHED, differences
+from unit.covr.subgraphs.related_oracle import World
 
 pytestmark = pytest.mark.xdist_group("real-related")  # one process, so that the scenes are searched once
 GROUPS = {  # seeds that are compared: 100 of each group, by stable rank

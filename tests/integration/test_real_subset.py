@@ -5,7 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from compvqa.filters.lexicon import Lexicon
+from compvqa.scenes.lexicon import Lexicon
 from compvqa.splits.splitters import SPLITS
 from compvqa.tables import read
 from fixtures.answers import assert_answers_hold

@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 
 from compvqa import tables
-from compvqa.evaluation.analyses.words import WORD_SCORES, word_scores
-from compvqa.filters.labels import LABELS, agree, read
-from compvqa.filters.lexicon import Lexicon
-from compvqa.filters.word_settings import WordFilterSettings
-from compvqa.training.word_filter import JUDGED, train
+from compvqa.covr.filters.names.labels import LABELS, agree, read
+from compvqa.covr.filters.names.scores import WORD_SCORES, word_scores
+from compvqa.covr.filters.names.settings import WordFilterSettings
+from compvqa.covr.filters.names.training import JUDGED, train
+from compvqa.scenes.lexicon import Lexicon
 
 
 @pytest.fixture(scope="module")

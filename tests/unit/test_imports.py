@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from compvqa.provenance import digest
+from compvqa.records import digest
 from compvqa.stages import MODULES
 from fixtures.sitecustomize import HEAVY, MAY
 

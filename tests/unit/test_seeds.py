@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compvqa.graphs.store import StoreSettings, connect
+from compvqa.covr.subgraphs.store import StoreSettings, connect
 from compvqa.seeds import by_rank, generator, of_shard, shard_of, stable_hash, text_key
 
 parts = st.tuples(st.one_of(st.text(), st.integers(), st.booleans(), st.none()))

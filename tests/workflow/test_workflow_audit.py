@@ -111,7 +111,7 @@ def test_a_finished_run_agrees_with_its_manifest_and_what_was_done_to_it_since_i
     (results / "splits/has-quant-all.parquet").unlink()
     (results / "splits/mine.parquet").write_text("")
     shutil.rmtree(edited.folder / "resources")
-    with (edited.folder / "workflow/compvqa/balance.py").open("a") as file:
+    with (edited.folder / "workflow/compvqa/covr/questions/balance.py").open("a") as file:
         file.write("\nEDITED = True\n")
     done = ask(edited, "--verify", "--all")
     assert done.returncode == 1

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from compvqa import tables
+from compvqa.covr.filters.images.presence import PRESENCE
+from compvqa.covr.filters.images.thresholds import ANNOTATED
 from compvqa.features.seen import SEEN
-from compvqa.filters.images import PRESENCE
-from compvqa.filters.thresholds import ANNOTATED
 from compvqa.scenes.tables import SCENES
 
 pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
@@ -54,7 +54,7 @@ def test_thresholds_set_on_other_scenes_are_those_that_related_images_are_filter
 
 
 def test_editing_the_classifier_trains_it_again_and_no_features(edited):
-    with (edited.folder / "workflow/compvqa/training/presence.py").open("a") as file:
+    with (edited.folder / "workflow/compvqa/covr/filters/images/training.py").open("a") as file:
         file.write("\nEDITED = True\n")
     plan = edited.plan()
     assert plan >= MODELS

@@ -52,7 +52,7 @@ def test_a_changed_setting_is_named_and_what_is_after_it_follows(edited):
 
 
 def test_edited_code_is_told_from_a_changed_split(edited):
-    with (edited.folder / "workflow/compvqa/evaluation/analyses/statistics.py").open("a") as file:
+    with (edited.folder / "workflow/compvqa/evaluation/statistics.py").open("a") as file:
         file.write("\nEDITED = True\n")
     split = edited.folder / "config/splits/tpl-verifyattr.yaml"
     split.write_text(split.read_text().replace("VERIFYATTR", "COUNT"))
@@ -66,7 +66,7 @@ def test_a_measured_run_gives_the_rows_that_a_next_plan_needs(edited, tmp_path):
     costs = tmp_path / "costs.tsv"
     plan(edited, "--measure", "--costs", str(costs))
     assert re.search(r"^balance\t.*\ttiny\t1\t", costs.read_text(), re.MULTILINE)
-    with (edited.folder / "workflow/compvqa/balance.py").open("a") as file:
+    with (edited.folder / "workflow/compvqa/covr/questions/balance.py").open("a") as file:
         file.write("\nEDITED = True\n")
     said = plan(edited, "--costs", str(costs))
     assert "Not in these numbers" not in said

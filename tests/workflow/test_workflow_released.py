@@ -11,7 +11,7 @@ from compvqa.questions.tables import DATASET
 from compvqa.scenes.tables import SCENES
 from fixtures.project import Project, copy_project
 from fixtures.released import detections, write_covr
-from unit.questions.released_worlds import release
+from unit.covr.released.released_worlds import release
 
 pytestmark = pytest.mark.xdist_group("released")
 FILES = ("train.jsonl", "val.jsonl", "test.jsonl")

@@ -5,7 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from compvqa.splits.properties import Question, predicate
+from compvqa.covr.properties import Question, predicate
 
 pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
 

@@ -15,31 +15,31 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
-from compvqa.balance import BalanceSettings
+from compvqa.covr.filters.images.examples import ExampleSettings
+from compvqa.covr.filters.images.labels import ImageLabelSettings
+from compvqa.covr.filters.images.presence import ScoringSettings
+from compvqa.covr.filters.images.thresholds import ThresholdSettings
+from compvqa.covr.filters.names.labels import LabelSettings
+from compvqa.covr.filters.names.overlap import OverlapSettings
+from compvqa.covr.filters.names.settings import WordFilterSettings
+from compvqa.covr.judging.distractors import NO_FILTERS
+from compvqa.covr.judging.filters import IntervalSettings
+from compvqa.covr.judging.validity import ValiditySettings
+from compvqa.covr.questions.balance import BalanceSettings
+from compvqa.covr.questions.generate import QuestionsSettings
+from compvqa.covr.released.reader import ReleasedQuestions
+from compvqa.covr.subgraphs.enumerate import SubgraphSettings
+from compvqa.covr.subgraphs.related import RelatedSettings
+from compvqa.covr.subgraphs.search import CandidateSettings, Neo4jSettings
 from compvqa.errors import InputError
-from compvqa.evaluation.analyses.distractors import NO_FILTERS
-from compvqa.evaluation.analyses.filters import IntervalSettings
-from compvqa.evaluation.analyses.image_labels import ImageLabelSettings
-from compvqa.evaluation.analyses.validity import ValiditySettings
 from compvqa.evaluation.scores import ScoreSettings
 from compvqa.features.settings import FeatureSettings
 from compvqa.files import read_yaml
-from compvqa.filters.examples import ExampleSettings
-from compvqa.filters.images import ScoringSettings
-from compvqa.filters.labels import LabelSettings
-from compvqa.filters.thresholds import ThresholdSettings
-from compvqa.filters.word_settings import WordFilterSettings
-from compvqa.filters.words import OverlapSettings
-from compvqa.graphs.backend import CandidateSettings, Neo4jSettings
-from compvqa.graphs.enumerate import SubgraphSettings
-from compvqa.graphs.related import RelatedSettings
 from compvqa.paper.explorer.questions import ExplorerSettings
 from compvqa.publish.settings import PublishSettings
-from compvqa.questions.covr.generate import QuestionsSettings
-from compvqa.questions.released.reader import ReleasedQuestions
 from compvqa.run import validate
 from compvqa.scenes.ingest import SourceSettings
-from compvqa.scenes.sprites import SpritesSettings
+from compvqa.scenes.worlds.sprites import SpritesSettings
 from compvqa.settings import Settings
 from compvqa.splits.splitters import SplitSettings
 

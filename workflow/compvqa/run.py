@@ -13,9 +13,9 @@ from pydantic import BaseModel, ValidationError
 from compvqa import facts, tables
 from compvqa.errors import InputError
 from compvqa.files import TOO_LONG, read_yaml
-from compvqa.provenance import record
-from compvqa.provenance.digest import code_digest
-from compvqa.provenance.intact import check_intact
+from compvqa.records import record
+from compvqa.records.digest import code_digest
+from compvqa.records.intact import check_intact
 from compvqa.scratch import clear_temporaries
 
 S = TypeVar("S", bound=BaseModel)

@@ -3,70 +3,75 @@
 from __future__ import annotations
 
 from compvqa.errors import InputError
-from compvqa.provenance.digest import code_digest, exists
+from compvqa.plugins import module_name
+from compvqa.records.digest import code_digest, exists
 
 # A name in braces is a plugin that the run's config chooses.
 MODULES: dict[str, tuple[str, ...]] = {
     "download": ("compvqa.scenes.download",),
     "checkpoint": ("compvqa.models.hub",),
-    "sprites": ("compvqa.scenes.sprites",),
-    "simulate": ("compvqa.scenes.simulate",),
-    "lexicon": ("compvqa.filters.lexicon", "compvqa.filters.ontology"),
-    "ingest": ("compvqa.scenes.ingest", "compvqa.scenes.{reader}"),
+    "sprites": ("compvqa.scenes.worlds.sprites",),
+    "simulate": ("compvqa.scenes.worlds.simulate",),
+    "lexicon": ("compvqa.scenes.lexicon", "compvqa.scenes.ontology"),
+    "ingest": ("compvqa.scenes.ingest", "compvqa.scenes.readers.{reader}"),
     "scenes": ("compvqa.scenes.ingest",),
-    "subgraphs": ("compvqa.graphs.enumerate",),
-    "word_pairs": ("compvqa.filters.labels",),
-    "word_labels": ("compvqa.filters.labels",),
-    "word_filter": ("compvqa.training.word_filter",),
-    "word_scores": ("compvqa.evaluation.analyses.words",),
-    "overlap": ("compvqa.filters.words", "compvqa.filters.overlap.{method}"),
-    "candidates": ("compvqa.graphs.backend", "compvqa.graphs.{backend}"),
-    "load_neo4j": ("compvqa.graphs.neo4j.loading",),
-    "load_testbed": ("compvqa.graphs.neo4j.loading", "compvqa.explore.testbed"),
-    "export_neo4j": ("compvqa.graphs.neo4j.export",),
-    "image_examples": ("compvqa.filters.examples",),
-    "image_filter": ("compvqa.training.presence", "compvqa.models.{model}"),
-    "presence": ("compvqa.filters.images", "compvqa.filters.presence.{method}", "compvqa.models.{models}"),
+    "subgraphs": ("compvqa.covr.subgraphs.enumerate",),
+    "word_pairs": ("compvqa.covr.filters.names.labels",),
+    "word_labels": ("compvqa.covr.filters.names.labels",),
+    "word_filter": ("compvqa.covr.filters.names.training",),
+    "word_scores": ("compvqa.covr.filters.names.scores",),
+    "overlap": ("compvqa.covr.filters.names.overlap", "compvqa.covr.filters.names.methods.{method}"),
+    "candidates": ("compvqa.covr.subgraphs.search", "compvqa.covr.subgraphs.search.{backend}"),
+    "load_neo4j": ("compvqa.covr.subgraphs.search.neo4j.loading",),
+    "load_testbed": ("compvqa.covr.subgraphs.search.neo4j.loading", "compvqa.covr.explore.testbed"),
+    "export_neo4j": ("compvqa.covr.subgraphs.search.neo4j.export",),
+    "image_examples": ("compvqa.covr.filters.images.examples",),
+    "image_filter": ("compvqa.covr.filters.images.training", "compvqa.models.{model}"),
+    "presence": (
+        "compvqa.covr.filters.images.presence",
+        "compvqa.covr.filters.images.methods.{method}",
+        "compvqa.models.{models}",
+    ),
     "others": (
-        "compvqa.filters.images",
-        "compvqa.filters.presence.{method}",
+        "compvqa.covr.filters.images.presence",
+        "compvqa.covr.filters.images.methods.{method}",
         "compvqa.models.{models}",
-        "compvqa.questions.covr.generate",
-        "compvqa.questions.covr.{kinds}",
+        "compvqa.covr.questions.generate",
+        "compvqa.covr.questions.kinds.{kinds}",
     ),
-    "image_labels": ("compvqa.evaluation.analyses.image_labels",),
+    "image_labels": ("compvqa.covr.filters.images.labels",),
     "image_scores": (
-        "compvqa.filters.images",
-        "compvqa.filters.thresholds",
-        "compvqa.filters.presence.{method}",
+        "compvqa.covr.filters.images.presence",
+        "compvqa.covr.filters.images.thresholds",
+        "compvqa.covr.filters.images.methods.{method}",
         "compvqa.models.{models}",
     ),
-    "thresholds": ("compvqa.filters.thresholds",),
-    "related": ("compvqa.graphs.related",),
-    "questions": ("compvqa.questions.covr.generate", "compvqa.questions.covr.{kinds}"),
-    "gather_questions": ("compvqa.questions.covr.gather",),
-    "balance": ("compvqa.balance",),
-    "read_questions": ("compvqa.questions.released.reader",),
+    "thresholds": ("compvqa.covr.filters.images.thresholds",),
+    "related": ("compvqa.covr.subgraphs.related",),
+    "questions": ("compvqa.covr.questions.generate", "compvqa.covr.questions.kinds.{kinds}"),
+    "gather_questions": ("compvqa.covr.questions.gather",),
+    "balance": ("compvqa.covr.questions.balance",),
+    "read_questions": ("compvqa.covr.released.reader",),
     "read_paraphrases": ("compvqa.questions.paraphrases",),
     "split": ("compvqa.splits.splitters",),
     "features": ("compvqa.features.extract",),
     "read_features": ("compvqa.features.released", "compvqa.features.readers.{readers}"),
-    "pretrain": ("compvqa.training.match", "compvqa.models.{model}"),
+    "pretrain": ("compvqa.covr.pretraining.training", "compvqa.models.{model}"),
     "train": ("compvqa.training.loop", "compvqa.models.{model}"),
     "predict": ("compvqa.training.loop", "compvqa.models.{model}"),
     "baseline": ("compvqa.models.baseline", "compvqa.models.{model}"),
     "scores": ("compvqa.evaluation.scores",),
     "score": ("compvqa.evaluation.submitted",),
-    "statistics": ("compvqa.evaluation.analyses.statistics",),
-    "validity": ("compvqa.evaluation.analyses.validity",),
-    "distractors": ("compvqa.evaluation.analyses.distractors",),
-    "filters": ("compvqa.evaluation.analyses.filters",),
+    "statistics": ("compvqa.evaluation.statistics",),
+    "validity": ("compvqa.covr.judging.validity",),
+    "distractors": ("compvqa.covr.judging.distractors",),
+    "filters": ("compvqa.covr.judging.filters",),
     "table": ("compvqa.paper.tables", "compvqa.paper.tables.{make}"),
     "figure": ("compvqa.paper.figures", "compvqa.paper.figures.{make}"),
     "publish_questions": ("compvqa.publish.parquet",),
     "publish_split": ("compvqa.publish.parquet",),
     "publish_card": ("compvqa.publish.card", "compvqa.publish.croissant"),
-    "crate": ("compvqa.provenance.crate",),
+    "crate": ("compvqa.publish.crate",),
     "manifest": ("compvqa.provenance.manifest",),
     "samples": ("compvqa.paper.explorer.questions",),
     "index": ("compvqa.paper.explorer.index",),
@@ -83,10 +88,11 @@ def modules_of(stage: str, **plugins: str | list[str]) -> list[str]:
         before, brace, name = module.rstrip("}").partition("{")
         chosen = plugins[name] if brace else ""
         for plugin in [chosen] if isinstance(chosen, str) else chosen:
-            if not exists(before + plugin):
-                path = f"{before}{plugin}".replace(".", "/")
+            full = module_name(before.rstrip("."), plugin) if brace else before
+            if not exists(full):
+                path = full.replace(".", "/")
                 raise InputError(f"there is no {name} {plugin!r} for {stage}: name another, or write {path}.py.")
-            found.append(before + plugin)
+            found.append(full)
     return found
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from compvqa.covr.english import clause, describe, either_relation, either_target, predicate, what
 from compvqa.covr.inflection import follows_noun, is_plural, plural, predicate_verb, pronoun
-from compvqa.graphs.subgraph import Edge, Modifier, make
+from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
 
 
 def g(name, *edges, attribute=None):

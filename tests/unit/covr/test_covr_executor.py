@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa.covr.executor import ProgramError, answer_text, execute, trace
-from compvqa.graphs.subgraph import Edge, Modifier, make
+from compvqa.covr.questions.references import condition_rows, matches, rows
+from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
 from compvqa.programs.rows import Row
-from compvqa.questions.covr.references import condition_rows, matches, rows
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 
 KITCHEN = SceneGraph(

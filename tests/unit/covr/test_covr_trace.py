@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa.covr.executor import Images, Relations, trace
+from compvqa.covr.questions.references import condition_rows, rows
+from compvqa.covr.subgraphs.subgraph import Edge, make
 from compvqa.covr.trace import show_trace, show_value, traced
-from compvqa.graphs.subgraph import Edge, make
 from compvqa.programs.printed import show
 from compvqa.programs.rows import Row
-from compvqa.questions.covr.references import condition_rows, rows
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from fixtures.table10 import ROWS
 

@@ -3,10 +3,10 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compvqa.covr.properties import Question
+from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
 from compvqa.evaluation.properties import held, properties_of
-from compvqa.graphs.subgraph import Edge, Modifier, make
 from compvqa.programs.rows import Row, to_json
-from compvqa.splits.properties import Question
 
 STANDING = (Row("Scene"), Row("Filter", ("standing",), (0,)), Row("Exists", (), (1,)))
 CAT_ON_BED = [Row("Find", ("cat",)), Row("Find", ("bed",)), Row("WithRelation", ("on",), (0, 1))]

@@ -3,7 +3,7 @@
 import pytest
 
 from compvqa import tables
-from compvqa.evaluation.analyses.statistics import STATISTICS, kind, statistics
+from compvqa.evaluation.statistics import STATISTICS, kind, statistics
 from compvqa.programs.rows import Row, to_json
 from compvqa.questions.tables import DATASET
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from compvqa.covr.questions.references import condition_rows
 from compvqa.paper import figures, tables
 from compvqa.paper.explorer import index, pictures, questions
 from compvqa.paper.explorer.programs import lines, run
@@ -21,7 +22,6 @@ from compvqa.paper.explorer.sample import sample
 from compvqa.paper.reference import load
 from compvqa.programs.printed import show
 from compvqa.programs.rows import Row, from_json, to_json, walk
-from compvqa.questions.covr.references import condition_rows
 from compvqa.scenes.graph import Object, SceneGraph, SceneStore
 from fixtures.paper_inputs import NASTY, NOUNS, program
 

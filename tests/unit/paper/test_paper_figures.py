@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from importlib import import_module
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -13,13 +12,17 @@ from hypothesis import given
 from matplotlib.text import Text
 from PIL import Image
 
+from compvqa import plugins
+from compvqa.covr.paper import drawing
+from compvqa.covr.paper.composition import composition
+from compvqa.covr.paper.figures import subgraph
+from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
 from compvqa.errors import InputError
-from compvqa.evaluation.analyses.statistics import STATISTICS
-from compvqa.graphs.subgraph import Edge, Modifier, make
-from compvqa.paper import drawing, figures, style
-from compvqa.paper.figures import accuracy, answers, subgraph, training
+from compvqa.evaluation.statistics import STATISTICS
+from compvqa.paper import figures, style
+from compvqa.paper.figures import accuracy, answers, training
 from compvqa.paper.reference import load
-from compvqa.paper.splits import composition, read_splits
+from compvqa.paper.splits import read_splits
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.tables import write
 from fixtures.paper_inputs import EFFECT_OF_M, NASTY
@@ -91,7 +94,7 @@ def test_wrong_input_is_one_clear_sentence(world, tmp_path):
     write(tmp_path / "history.parquet", STATISTICS, [])
     with pytest.raises(InputError, match="history.parquet is no history table: it lacks the column phase"):
         figures.make(FOLDER / "training.yaml", {"histories": [tmp_path / "history.parquet"]}, tmp_path / "t")
-    with pytest.raises(InputError, match="no figure called iid"):
+    with pytest.raises(InputError, match="describes a table, not a figure"):
         figures.make(FOLDER / "table6.yaml", world.inputs, tmp_path / "t")
 
 
@@ -99,7 +102,7 @@ def drawn(definition: str, inputs: dict):
     """A figure as matplotlib has it, and all texts in it."""
     wanted = load(FOLDER / f"{definition}.yaml")
     with style.applied():
-        figure = import_module(f"compvqa.paper.figures.{wanted.make}").make(inputs, wanted)
+        figure = plugins.find("compvqa.paper.figures", wanted.make, "make", "figure").make(inputs, wanted)
         figure.canvas.draw()
     return figure, [text for text in figure.findobj(Text) if text.get_text()]
 

@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compvqa.covr.judging.distractors import KINDS
 from compvqa.covr.language import OPERATORS
+from compvqa.covr.questions import references
+from compvqa.covr.subgraphs.subgraph import Edge, make
 from compvqa.errors import InputError
-from compvqa.evaluation.analyses.distractors import KINDS
-from compvqa.graphs.subgraph import Edge, make
 from compvqa.paper import tables
 from compvqa.paper.reference import load
 from compvqa.programs.printed import listing
 from compvqa.programs.rows import Row, from_json, to_json, walk
-from compvqa.questions.covr import references
 from fixtures.paper_inputs import NASTY, PARTS
 from fixtures.paper_tables import FOLDER, rows_of
 from fixtures.table10 import ROWS
@@ -258,5 +258,5 @@ def test_wrong_input_is_one_clear_sentence(world, tmp_path):
         tables.make(FOLDER / "table6.yaml", {"scores": world.inputs["statistics"]}, tmp_path / "t")
     with pytest.raises(InputError, match="takes one path and got 2"):
         tables.make(FOLDER / "table6.yaml", {"scores": world.inputs["scores"] * 2}, tmp_path / "t")
-    with pytest.raises(InputError, match="no table called answers"):
+    with pytest.raises(InputError, match="describes a figure, not a table"):
         tables.make(FOLDER / "figure4.yaml", world.inputs, tmp_path / "t")

@@ -7,11 +7,11 @@ from hypothesis import given
 
 from compvqa.covr.executor import RUN
 from compvqa.covr.language import LANGUAGE, OPERATORS
-from compvqa.graphs.subgraph import Edge, Modifier, make
+from compvqa.covr.questions.references import condition_rows, rows
+from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
 from compvqa.programs.language import ProgramTypeError
 from compvqa.programs.printed import listing, show
 from compvqa.programs.rows import Row, anonymize, from_json, to_json, walk
-from compvqa.questions.covr.references import condition_rows, rows
 from fixtures.subgraphs import subgraphs
 from fixtures.table10 import ROWS
 

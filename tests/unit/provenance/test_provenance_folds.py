@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from compvqa import tables
+from compvqa.covr.filters.images.presence import PRESENCE
 from compvqa.features.seen import write_seen
-from compvqa.filters.images import PRESENCE
 from compvqa.provenance.folds import judged
 from compvqa.provenance.history import History, Record
 from compvqa.scenes.tables import SCENES

@@ -12,7 +12,7 @@ import pytest
 from compvqa.errors import InputError
 from compvqa.provenance.checkout import state, told
 from compvqa.provenance.manifest import MANIFEST, ManifestSettings, read_manifest, write_manifest
-from compvqa.provenance.record import sha256
+from compvqa.records.record import sha256
 from fixtures.small_run import GATHERED, RAW, SHARDS, SPLIT, run_all
 
 BED = Path("results/bed")

@@ -15,8 +15,8 @@ from compvqa.errors import InputError
 from compvqa.provenance import verify as verification
 from compvqa.provenance.history import History
 from compvqa.provenance.manifest import MANIFEST, ManifestSettings, write_manifest
-from compvqa.provenance.record import sha256
 from compvqa.provenance.verify import Asked, Verdict, verify
+from compvqa.records.record import sha256
 from fixtures.small_run import GATHERED, NUMBERS, RAW, SHARDS, SPLIT, copy, run_all
 
 BED = Path("results/bed")

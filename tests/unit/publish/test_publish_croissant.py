@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compvqa.files import write_json
-from compvqa.provenance.record import sha256
 from compvqa.publish.croissant import croissant
+from compvqa.records.record import sha256
 from fixtures.published import PARTS, Published
 
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa.errors import InputError
-from compvqa.scenes import gqa, stream
+from compvqa.scenes import stream
 from compvqa.scenes.raw import Report
+from compvqa.scenes.readers import gqa
 
 BOX = {"x": 1, "y": 2, "w": 30, "h": 40}
 

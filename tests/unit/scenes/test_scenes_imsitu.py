@@ -5,8 +5,8 @@ import json
 import pytest
 
 from compvqa.errors import InputError
-from compvqa.scenes import imsitu
 from compvqa.scenes.raw import Report
+from compvqa.scenes.readers import imsitu
 
 
 def parse(verb, sentence, *roles):

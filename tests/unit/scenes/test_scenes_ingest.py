@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from compvqa import scenes, tables
+from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.run import validate
 from compvqa.scenes import ingest as module
+from compvqa.scenes import readers
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.ingest import SourceSettings, ingest, merge
 from compvqa.scenes.tables import REJECTS, SCENES, TABLES
@@ -268,7 +269,7 @@ def test_the_right_reader_is_suggested(tmp_path, reader, data, words):
 def test_a_reader_of_ones_own_is_the_file_that_the_docs_show(tmp_path, root, monkeypatch):
     code = re.search(r"```python\n(.*?)```", (root / "docs/readers.md").read_text(), re.S).group(1)
     (tmp_path / "tabs.py").write_text(code)
-    monkeypatch.setattr(scenes, "__path__", [*scenes.__path__, str(tmp_path)])
+    monkeypatch.setattr(readers, "__path__", [*readers.__path__, str(tmp_path)])
     (tmp_path / "colors.txt").write_text("black red")
     (tmp_path / "train.tsv").write_text("7\tblack cat\ton\tsofa\n8\ttwo words\n" + "9\ta big cat\ton\t<b>\n")
     files = {"train": tmp_path / "train.tsv", "colors": tmp_path / "colors.txt"}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compvqa.scenes import gqa, imsitu, visual_genome
 from compvqa.scenes.keys import COUNTED, Keys
 from compvqa.scenes.raw import Report
+from compvqa.scenes.readers import gqa, imsitu, visual_genome
 
 FORMATS = (gqa.SCENE, gqa.OBJECT, gqa.RELATION, visual_genome.SCENE, visual_genome.OBJECT, visual_genome.RELATION)
 LONG = [(keys, key) for keys in (*FORMATS, imsitu.SCENE) for key in keys.read if len(key) > 1]

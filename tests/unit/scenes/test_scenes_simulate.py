@@ -12,12 +12,12 @@ import pytest
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.filters.ontology import frequencies
 from compvqa.run import validate
-from compvqa.scenes.gqa import SPATIAL
 from compvqa.scenes.ingest import SourceSettings, ingest
-from compvqa.scenes.simulate import SimulateSettings, files, simulate
+from compvqa.scenes.ontology import frequencies
+from compvqa.scenes.readers.gqa import SPATIAL
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, RELATIONS, SCENES
+from compvqa.scenes.worlds.simulate import SimulateSettings, files, simulate
 
 GQA, IMSITU = 340, 1600
 KINDS = {"person": "man woman boy girl", "animal": "dog cat horse cow", "food": "pizza apple cake egg bread"}

@@ -12,16 +12,16 @@ import resvg_py
 from PIL import Image
 
 from compvqa import tables
-from compvqa.filters.lexicon import Lexicon
 from compvqa.scenes.graph import SceneStore
-from compvqa.scenes.sprites import SpritesSettings, generate, plan
-from compvqa.scenes.sprites.draw import render
-from compvqa.scenes.sprites.graph import careless, complete
-from compvqa.scenes.sprites.scene import NEAR
-from compvqa.scenes.sprites.situations import VERBS
-from compvqa.scenes.sprites.sketch import paint_definitions
-from compvqa.scenes.sprites.vocabulary import ENTAILS, GROUP_OF, NOUNS, POSITIONS, WORDNET
-from compvqa.scenes.sprites.world import sample_scene, sample_situation
+from compvqa.scenes.lexicon import Lexicon
+from compvqa.scenes.worlds.sprites import SpritesSettings, generate, plan
+from compvqa.scenes.worlds.sprites.draw import render
+from compvqa.scenes.worlds.sprites.graph import careless, complete
+from compvqa.scenes.worlds.sprites.scene import NEAR
+from compvqa.scenes.worlds.sprites.situations import VERBS
+from compvqa.scenes.worlds.sprites.sketch import paint_definitions
+from compvqa.scenes.worlds.sprites.vocabulary import ENTAILS, GROUP_OF, NOUNS, POSITIONS, WORDNET
+from compvqa.scenes.worlds.sprites.world import sample_scene, sample_situation
 
 SMALL = SpritesSettings(train_scenes=40, val_scenes=20, encoder_scenes=20, calibration_scenes=10, workers=1)
 CAREFUL = {

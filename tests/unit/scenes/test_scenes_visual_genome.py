@@ -5,8 +5,8 @@ import json
 import pytest
 
 from compvqa.errors import InputError
-from compvqa.scenes import visual_genome
 from compvqa.scenes.raw import Report
+from compvqa.scenes.readers import visual_genome
 
 
 def thing(object_id, *names, attributes=(), **box):

@@ -29,7 +29,8 @@ app = typer.Typer(
 @cache
 def commands() -> list[str]:
     """Add all commands to the command line, in the order of the chain; their names."""
-    from compvqa.cli import auditing, data, graphs, images, judging, models, paper, publish, scoring, words
+    from compvqa.cli import auditing, data, models, paper, publish, scoring
+    from compvqa.covr.cli import graphs, images, judging, words
 
     for part in (data, words, images, models, scoring, judging, paper, publish, auditing, graphs):
         part.add_to(app)

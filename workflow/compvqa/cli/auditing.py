@@ -32,7 +32,7 @@ def manifest(
 ) -> None:
     """Write the manifest of a run: each file and each record with its sha256, the config, the code."""
     from compvqa.provenance.manifest import MANIFEST, ManifestSettings, write_manifest
-    from compvqa.provenance.record import sha256
+    from compvqa.records.record import sha256
 
     frame = Frame("manifest", config, 0, code)
     settings = frame.settings(ManifestSettings)
@@ -211,7 +211,7 @@ def _lines(name: str, asked: Asked, verdict: Verdict, vouched: str, every: bool)
     """What was compared, and the findings by kind."""
     from compvqa.provenance.checkout import state, told
     from compvqa.provenance.manifest import MANIFEST
-    from compvqa.provenance.record import ROOT
+    from compvqa.records.record import ROOT
 
     agree = "agree" if verdict.status() != 1 else "were compared"
     yield f"{name}: {verdict.records:,} records and {verdict.files:,} files {agree}"
@@ -280,7 +280,7 @@ def _target(name: str, testbed: Path | None) -> Target:
 def _recipe(recipe: str, testbed: Path | None) -> Target:
     """What was made with a recipe."""
     from compvqa.provenance.audit import Target
-    from compvqa.provenance.record import SUFFIX
+    from compvqa.records.record import SUFFIX
 
     folders = [testbed] if testbed else sorted(path for path in RESULTS.glob("*") if any(path.rglob(f"*{SUFFIX}")))
     for folder in folders:

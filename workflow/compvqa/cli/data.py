@@ -68,7 +68,7 @@ def sprites(
     code: Code = None,
 ) -> None:
     """Draw the sprites world: pictures, annotations in GQA's and imSitu's formats, and the truth apart."""
-    from compvqa.scenes.sprites import SpritesSettings, generate
+    from compvqa.scenes.worlds.sprites import SpritesSettings, generate
 
     frame = Frame("sprites", config, seed, code)
     settings = frame.settings(SpritesSettings)
@@ -87,8 +87,8 @@ def simulate(
     code: Code = None,
 ) -> None:
     """Write raw files of real size and shape in GQA's and imSitu's formats, without pictures, for benchmarks."""
-    from compvqa.scenes.simulate import DENSE, SimulateSettings, files
-    from compvqa.scenes.simulate import simulate as work
+    from compvqa.scenes.worlds.simulate import DENSE, SimulateSettings, files
+    from compvqa.scenes.worlds.simulate import simulate as work
 
     given = {"gqa": gqa, "imsitu": imsitu} | ({"relations": DENSE} if dense else {})
     frame = Frame("simulate", json.dumps(given), seed, code)
@@ -104,7 +104,7 @@ def lexicon(
 ) -> None:
     """Make the vocabulary's lexicon from a file, or from GQA's ontology."""
     from compvqa.errors import InputError
-    from compvqa.filters.lexicon import Lexicon
+    from compvqa.scenes.lexicon import Lexicon
 
     if (file is None) == (gqa is None):
         raise InputError("lexicon: give either --file or --gqa.")
@@ -160,7 +160,7 @@ def subgraphs(
     code: Code = None,
 ) -> None:
     """Enumerate the subgraphs of scenes (COVR, section 3.1)."""
-    from compvqa.graphs.enumerate import SubgraphSettings, enumerate_scenes
+    from compvqa.covr.subgraphs.enumerate import SubgraphSettings, enumerate_scenes
 
     frame = Frame("subgraphs", config, seed, code)
     settings = frame.settings(SubgraphSettings)
@@ -181,9 +181,9 @@ def overlap(
     code: Code = None,
 ) -> None:
     """Judge which names exclude each other: m(x, y) for all pairs seen in one context (App. A)."""
-    from compvqa.filters.lexicon import KINDS
-    from compvqa.filters.words import OverlapSettings
-    from compvqa.filters.words import overlap as work
+    from compvqa.covr.filters.names.overlap import OverlapSettings
+    from compvqa.covr.filters.names.overlap import overlap as work
+    from compvqa.scenes.lexicon import KINDS
 
     frame = Frame("overlap", config, seed, code)
     settings = frame.settings(OverlapSettings)
@@ -204,7 +204,7 @@ def candidates(
     code: Code = None,
 ) -> None:
     """Find images that share a subgraph, and distractors that differ from it in one node or two (section 3.2)."""
-    from compvqa.graphs.backend import GraphFiles, SearchSettings, find_candidates
+    from compvqa.covr.subgraphs.search import GraphFiles, SearchSettings, find_candidates
 
     frame = Frame("candidates", config, seed, code)
     settings = frame.settings(SearchSettings)
@@ -231,7 +231,7 @@ def related(
     code: Code = None,
 ) -> None:
     """Keep the images that pass all filters, at most ten a key."""
-    from compvqa.graphs.related import RelatedSettings, relate
+    from compvqa.covr.subgraphs.related import RelatedSettings, relate
 
     frame = Frame("related", config, seed, code)
     settings = frame.settings(RelatedSettings)
@@ -254,8 +254,8 @@ def questions(
     code: Code = None,
 ) -> None:
     """Fill the templates: questions with text, program, images and answer (section 3.3)."""
-    from compvqa.questions.covr.generate import QuestionsSettings, generate
-    from compvqa.questions.covr.templates import load
+    from compvqa.covr.questions.generate import QuestionsSettings, generate
+    from compvqa.covr.questions.templates import load
 
     frame = Frame("questions", config, seed, code)
     settings = frame.settings(QuestionsSettings)
@@ -276,7 +276,7 @@ def gather_questions(
     code: Code = None,
 ) -> None:
     """Put the shards' questions together, each once."""
-    from compvqa.questions.covr.gather import gather
+    from compvqa.covr.questions.gather import gather
 
     frame = Frame("gather_questions", None, 0, code)
     made, left = parquet_in(shards / "shards"), parquet_in(shards / "dropped")
@@ -291,8 +291,8 @@ def balance(
     code: Code = None,
 ) -> None:
     """Balance templates, answers and structures, and deal dev and test (App. C)."""
-    from compvqa.balance import BalanceSettings
-    from compvqa.balance import balance as work
+    from compvqa.covr.questions.balance import BalanceSettings
+    from compvqa.covr.questions.balance import balance as work
 
     frame = Frame("balance", config, seed, code)
     settings = frame.settings(BalanceSettings)
@@ -308,8 +308,8 @@ def read_questions(
     code: Code = None,
 ) -> None:
     """Take the questions of COVR's released files (--config names them) as the dataset, instead of making any."""
-    from compvqa.questions.released.reader import ReleasedQuestions
-    from compvqa.questions.released.reader import read_questions as work
+    from compvqa.covr.released.reader import ReleasedQuestions
+    from compvqa.covr.released.reader import read_questions as work
 
     frame = Frame("read_questions", config, seed, code)
     parts = frame.settings(ReleasedQuestions).parts

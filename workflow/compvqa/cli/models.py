@@ -84,10 +84,10 @@ def pretrain(
     code: Code = None,
 ) -> None:
     """Teach a model's backbone to match subgraphs with single images of the train side."""
+    from compvqa.covr.pretraining.training import MatchSettings
+    from compvqa.covr.pretraining.training import pretrain as work
     from compvqa.run import validate
     from compvqa.training.loop import plugin
-    from compvqa.training.match import MatchSettings
-    from compvqa.training.match import pretrain as work
 
     frame = Frame("pretrain", config, seed, code)
     request = frame.settings(ModelRequest)
@@ -219,7 +219,7 @@ def statistics(
     code: Code = None,
 ) -> None:
     """Count what Table 3 and Figures 4 to 6 show."""
-    from compvqa.evaluation.analyses.statistics import statistics as work
+    from compvqa.evaluation.statistics import statistics as work
 
     frame = Frame("statistics", None, 0, code)
     frame.run(lambda: work(dataset, out), [dataset], [out])
@@ -236,8 +236,8 @@ def validity(
     code: Code = None,
 ) -> None:
     """Judge questions against the world's truth: which are invalid, and why."""
-    from compvqa.evaluation.analyses.validity import ValiditySettings
-    from compvqa.evaluation.analyses.validity import validity as work
+    from compvqa.covr.judging.validity import ValiditySettings
+    from compvqa.covr.judging.validity import validity as work
 
     frame = Frame("validity", config, seed, code)
     settings = frame.settings(ValiditySettings)

@@ -34,7 +34,7 @@ def _make(
     stage, make, definition: Path, given: list[str], own: list[str], out: Path, code: str | None, endings
 ) -> None:
     from compvqa.paper.reference import load
-    from compvqa.provenance.record import ROOT
+    from compvqa.records.record import ROOT
 
     inputs: dict[str, list[Path]] = {}
     for option, texts, folder in (("--input", given, Path()), ("--own", own, ROOT)):

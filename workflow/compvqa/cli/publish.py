@@ -100,9 +100,9 @@ def crate(
     code: Code = None,
 ) -> None:
     """Describe a finished run as a Workflow Run RO-Crate: ro-crate-metadata.json in the folder of its results."""
-    from compvqa.provenance.crate import CODE, METADATA, CrateSettings, write_crate
     from compvqa.provenance.lineage import Lineage
     from compvqa.provenance.manifest import MANIFEST
+    from compvqa.publish.crate import CODE, METADATA, CrateSettings, write_crate
     from compvqa.scenes.download import read_sources
 
     frame = Frame("crate", config, 0, code)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from compvqa.covr import inflection
-from compvqa.graphs.subgraph import Edge, Subgraph
+from compvqa.covr.subgraphs.subgraph import Edge, Subgraph
 
 Number = Literal["singular", "plural"]
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from compvqa.splits.properties import COLUMNS, PROPERTIES, Predicate, Question, named, questions
+from compvqa.covr.properties import COLUMNS, PROPERTIES, Predicate, Question, named, questions
 
 FIELDS = pa.schema([("question_id", pa.string()), ("property", pa.string())])
 # The names that do not depend on the questions

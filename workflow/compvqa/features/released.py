@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from compvqa import tables
+from compvqa import plugins, tables
 from compvqa.errors import InputError
 from compvqa.features.readers import SHARES, Detections, Reader, Record
 from compvqa.features.settings import ReleasedSettings, ReleasedSource
@@ -199,4 +198,4 @@ def _check_space(folder: Path, needed: int) -> None:
 
 
 def _reader(source: ReleasedSource) -> Reader:
-    return importlib.import_module(f"compvqa.features.readers.{source.reader}")
+    return plugins.find("compvqa.features.readers", source.reader, "read", "reader of features")

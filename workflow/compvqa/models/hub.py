@@ -8,7 +8,7 @@ from huggingface_hub import snapshot_download
 
 from compvqa.errors import InputError
 from compvqa.files import write_json
-from compvqa.provenance.record import sha256
+from compvqa.records.record import sha256
 
 WORDS = ["*.json", "*.txt", "*.model"]  # configurations and tokenizers
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin")  # the first kind that there is

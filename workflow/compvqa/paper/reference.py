@@ -37,7 +37,9 @@ class Reference(Settings):
     citation: str = Field(description="where the paper's numbers stand, or that there are none")
     caption: str = Field("", description="what a reader sees there, in plain sentences")
     kind: Literal["table", "figure"] = Field(description="table or figure")
-    make: str = Field(description="the module of compvqa.paper.tables or .figures that makes it")
+    make: str = Field(
+        description="module of paper/tables or paper/figures that makes it; <engine>.<module> for one of an engine's"
+    )
     inputs: tuple[str, ...] = Field(description="the names of the inputs that it reads")
     options: dict[str, Any] = Field({}, description="settings of the module that makes it")
     columns: tuple[str, ...] = Field((), description="the paper's columns")

@@ -12,7 +12,7 @@ from compvqa.errors import InputError
 from compvqa.files import read_json
 from compvqa.planning.costs import Row, cpu_seconds
 from compvqa.planning.jobs import MB, Job, Load, load_of, models_of
-from compvqa.provenance.record import SUFFIX
+from compvqa.records.record import SUFFIX
 
 TOLERANCE = 2.0  # seconds, between a job's last output and its benchmark file
 

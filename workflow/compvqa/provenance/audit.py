@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from compvqa.covr.story import Tables, stories
 from compvqa.errors import InputError
 from compvqa.provenance.folds import judged
 from compvqa.provenance.history import History, Record, run_folder
 from compvqa.provenance.steps import Step, steps
-from compvqa.provenance.story import Tables, stories
 from compvqa.scenes.pins import LOCK
 from compvqa.seeds import by_rank
 from compvqa.splits.splitters import SplitSettings, guard, parts_of

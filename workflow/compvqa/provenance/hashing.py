@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from compvqa.progress import track
-from compvqa.provenance.record import PROJECT, ROOT, sha256
+from compvqa.records.record import PROJECT, ROOT, sha256
 
 AT_ONCE = 8  # disks give no more from there on
 

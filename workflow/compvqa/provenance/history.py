@@ -13,7 +13,7 @@ from pathlib import Path
 
 from compvqa.errors import InputError
 from compvqa.files import read_json
-from compvqa.provenance.record import PROJECT, SUFFIX
+from compvqa.records.record import PROJECT, SUFFIX
 
 REQUIRED = ("stage", "recipe", "code", "settings", "seed", "inputs", "outputs", "counts", "versions")
 

@@ -18,11 +18,11 @@ from pydantic import Field
 from compvqa.errors import InputError
 from compvqa.files import read_json, write_json
 from compvqa.provenance.checkout import state
-from compvqa.provenance.digest import package_digest
 from compvqa.provenance.hashing import hashes
 from compvqa.provenance.history import History, Record
-from compvqa.provenance.intact import BY_HAND
-from compvqa.provenance.record import sha256, without_folders
+from compvqa.records.digest import package_digest
+from compvqa.records.intact import BY_HAND
+from compvqa.records.record import sha256, without_folders
 from compvqa.settings import Settings
 
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"

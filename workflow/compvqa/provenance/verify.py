@@ -15,12 +15,12 @@ from pathlib import Path
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.provenance.digest import code_digest
 from compvqa.provenance.hashing import hashes
 from compvqa.provenance.history import History, Record
-from compvqa.provenance.intact import BY_HAND
 from compvqa.provenance.manifest import MANIFEST, SIGNATURE, Manifest, later, read_manifest
-from compvqa.provenance.record import PROJECT, SUFFIX, hashed_recipe
+from compvqa.records.digest import code_digest
+from compvqa.records.intact import BY_HAND
+from compvqa.records.record import PROJECT, SUFFIX, hashed_recipe
 
 KINDS = ("altered", "missing", "extra", "outdated", "made by other code", "unverifiable")  # the most serious first
 ALTERED, MISSING, EXTRA, OUTDATED, OTHER_CODE, UNVERIFIABLE = KINDS

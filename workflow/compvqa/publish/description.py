@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.files import read_json, read_yaml
-from compvqa.provenance.record import sha256
 from compvqa.provenance.sources import Licence, Source, common, licence
 from compvqa.publish.parquet import PUBLISHED
 from compvqa.publish.settings import PublishSettings
+from compvqa.records.record import sha256
 from compvqa.splits.splitters import SplitDefinition, read_definition
 
 PARTS = ("train", "train_size", "dev", "dev_iid", "dev_comp", "test", "test_comp")

@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compvqa import query, tables
+from compvqa.covr.properties import COLUMNS, questions
 from compvqa.errors import InputError
 from compvqa.evaluation.properties import held
 from compvqa.progress import track
 from compvqa.questions.tables import DATASET
 from compvqa.scenes.tables import SCENES
-from compvqa.splits.properties import COLUMNS, questions
 from compvqa.splits.splitters import SPLITS
 from compvqa.tables import Schema
 

@@ -7,8 +7,6 @@ further files that it reads, if there are any (docs/readers.md).
 from __future__ import annotations
 
 import gc
-import importlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,13 +18,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field, ValidationInfo, field_validator
 
-from compvqa import query, tables
+from compvqa import plugins, query, tables
 from compvqa.errors import InputError
 from compvqa.files import read_text
-from compvqa.filters.lexicon import Lexicon
 from compvqa.progress import track
 from compvqa.scenes.formats import READERS, check_format
 from compvqa.scenes.keys import meant
+from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.limits import too_many
 from compvqa.scenes.raw import RawScene, Report, SplitOf
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, REJECTS, RELATIONS, SCENES, TABLES
@@ -96,16 +94,11 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def find_reader(name: str) -> ModuleType | None:
-    """The module ``compvqa.scenes.<name>``, if it is there and reads scenes."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        return None
+    """The module ``compvqa.scenes.readers.<name>``, if it is there and reads scenes."""
     try:
-        module = importlib.import_module(f"compvqa.scenes.{name}")
-    except ModuleNotFoundError as error:
-        if error.name != f"compvqa.scenes.{name}":
-            raise
+        return plugins.find("compvqa.scenes.readers", name, "read", "reader")
+    except InputError:
         return None
-    return module if hasattr(module, "read") else None
 
 
 def file_names(reader: str) -> tuple[str, ...]:

@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from compvqa import tables
+from compvqa.covr.properties import COLUMNS, Predicate, Question, questions
 from compvqa.programs.rows import anonymize
 from compvqa.progress import track
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
-from compvqa.splits.properties import COLUMNS, Predicate, Question, questions
 
 BATCH = 16_384
 TRAIN = "train"

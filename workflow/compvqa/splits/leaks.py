@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compvqa import tables
+from compvqa.covr.properties import COLUMNS, AttributeGroups, Predicate, questions
 from compvqa.errors import InputError
 from compvqa.scenes.tables import SCENES
-from compvqa.splits.properties import COLUMNS, AttributeGroups, Predicate, questions
 
 
 def check_leaks(

@@ -23,14 +23,14 @@ import pyarrow.parquet as pq
 from pydantic import Field, NonNegativeInt, PositiveFloat, ValidationError, model_validator
 
 from compvqa import tables
+from compvqa.covr.properties import COLUMNS, AttributeGroups, Predicate, predicate, questions
 from compvqa.errors import InputError
-from compvqa.filters.lexicon import Lexicon
 from compvqa.progress import track
+from compvqa.scenes.lexicon import Lexicon
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
 from compvqa.splits.drawn import Drawn, draw
 from compvqa.splits.leaks import check_leaks
-from compvqa.splits.properties import COLUMNS, AttributeGroups, Predicate, predicate, questions
 from compvqa.tables import Schema
 
 SPLITS = Schema(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module, util
 from pathlib import Path
 
+from compvqa import plugins
 from compvqa.errors import InputError
 from compvqa.paper import reference, style
 from compvqa.paper.data import Inputs
@@ -16,9 +16,9 @@ def make(definition: Path, inputs: Inputs, out: Path) -> dict[str, int]:
     ``inputs``: paths by input name, at least those that the definition lists.
     """
     wanted = reference.load(definition)
-    module = f"{__name__}.{wanted.make}"
-    if wanted.kind != "figure" or util.find_spec(module) is None:
-        raise InputError(f"{definition}: there is no figure called {wanted.make} in compvqa.paper.figures.")
+    if wanted.kind != "figure":
+        raise InputError(f"{definition} describes a {wanted.kind}, not a figure: correct its kind.")
+    module = plugins.find(__name__, wanted.make, "make", f"figure ({definition})")
     with style.applied():
-        paths = style.save(import_module(module).make(inputs, wanted), out)
+        paths = style.save(module.make(inputs, wanted), out)
     return {"in": sum(len(inputs.get(name, ())) for name in wanted.inputs), "out": len(paths)}

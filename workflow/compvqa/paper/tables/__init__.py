@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module, util
 from pathlib import Path
 
+from compvqa import plugins
 from compvqa.errors import InputError
 from compvqa.paper import reference, render
 from compvqa.paper.data import Inputs
@@ -17,9 +17,9 @@ def make(definition: Path, inputs: Inputs, out: Path) -> dict[str, int]:
     ``inputs``: paths by input name, at least those that the definition lists.
     """
     wanted = reference.load(definition)
-    module = f"{__name__}.{wanted.make}"
-    if wanted.kind != "table" or util.find_spec(module) is None:
-        raise InputError(f"{definition}: there is no table called {wanted.make} in compvqa.paper.tables.")
-    table = replace(import_module(module).make(inputs, wanted), apart=wanted.apart)
+    if wanted.kind != "table":
+        raise InputError(f"{definition} describes a {wanted.kind}, not a table: correct its kind.")
+    module = plugins.find(__name__, wanted.make, "make", f"table ({definition})")
+    table = replace(module.make(inputs, wanted), apart=wanted.apart)
     render.save(table, out)
     return {"in": sum(len(inputs.get(name, ())) for name in wanted.inputs), "out": len(table.rows)}

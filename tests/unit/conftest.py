@@ -1,0 +1,36 @@
+import pyarrow.parquet as pq
+import pytest
+
+from compvqa.covr.judging.distractors import DISTRACTORS
+from compvqa.covr.judging.filters import FILTERS
+from compvqa.covr.subgraphs.tables import RELATED
+from compvqa.evaluation.scores import GENERALIZATION, SCORES
+from compvqa.questions.tables import DROPPED, QUESTIONS
+from compvqa.tables import write
+from fixtures.paper_inputs import World, build
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory) -> World:
+    """A small results folder with everything that the paper's parts read."""
+    return build(tmp_path_factory.mktemp("paper"))
+
+
+@pytest.fixture
+def nothing(world, tmp_path) -> dict:
+    """The inputs of a testbed that made no question, and so trained nothing."""
+    fields = pq.read_schema(world.dataset)
+    pq.write_table(fields.empty_table(), tmp_path / "dataset.parquet")
+    write(tmp_path / "questions.parquet", QUESTIONS, [])
+    write(tmp_path / "dropped.parquet", DROPPED, [])
+    write(tmp_path / "scores.parquet", SCORES, [])
+    write(tmp_path / "generalization.parquet", GENERALIZATION, [])
+    write(tmp_path / "related.parquet", RELATED, [])
+    write(tmp_path / "filters.parquet", FILTERS, [])
+    write(tmp_path / "distractors.parquet", DISTRACTORS, [])
+    made = ("dataset", "questions", "dropped", "scores", "generalization", "related", "filters", "distractors")
+    empty = {name: [tmp_path / f"{name}.parquet"] for name in made}
+    for name in ("statistics", "validity"):
+        pq.write_table(pq.read_schema(world.inputs[name][0]).empty_table(), tmp_path / f"{name}.parquet")
+        empty[name] = [tmp_path / f"{name}.parquet"]
+    return {**world.inputs, **empty, "splits": [], "histories": []}

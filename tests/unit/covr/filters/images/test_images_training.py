@@ -1,0 +1,60 @@
+"""Training of the image-subgraph classifier: on the other folds alone, and bit-exact after a kill."""
+
+import pytest
+from transformers import TrainerCallback
+
+from compvqa import tables
+from compvqa.covr.filters.images.examples import EXAMPLES, fold_of
+from compvqa.covr.filters.images.training import FILES
+from compvqa.features.seen import SEEN, write_seen
+from compvqa.training import fit as fitting
+from unit.covr.filters.images.classifier_worlds import FOLDS, ClassifierWorld
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    made = ClassifierWorld(tmp_path_factory.mktemp("presence"))
+    made.examples()
+    return made
+
+
+def saw(folder):
+    return set(tables.read(folder / "saw.parquet", SEEN)["image"].to_pylist())
+
+
+def test_a_model_sees_all_folds_but_its_own(world, tmp_path):
+    rows = tables.read(world.folder / "examples.parquet", EXAMPLES).to_pylist()
+    for fold in range(FOLDS):
+        counts = world.train(fold, tmp_path / str(fold))
+        others = [row for row in rows if row["fold"] != fold]
+        assert counts["in"] == counts["learnt from"] + counts["held out"] == len(others)
+        assert saw(tmp_path / str(fold)) == {row["scene_id"] for row in others}
+        assert all(fold_of(image, FOLDS) != fold for image in saw(tmp_path / str(fold)))
+
+
+def test_a_stopped_run_goes_on_to_the_same_bytes(world, tmp_path, monkeypatch):
+    class Stop(TrainerCallback):
+        def on_step_end(self, args, state, control, **_):
+            if state.global_step == 5:
+                raise KeyboardInterrupt
+
+    world.train(0, tmp_path / "whole")
+    usual = fitting.Trainer
+    monkeypatch.setattr(fitting, "Trainer", lambda **kw: usual(**(kw | {"callbacks": [*kw["callbacks"], Stop()]})))
+    with pytest.raises(KeyboardInterrupt):
+        world.train(0, tmp_path / "cut")
+    monkeypatch.setattr(fitting, "Trainer", usual)
+    assert list((tmp_path / "cut").glob("checkpoints-*"))
+    world.train(0, tmp_path / "cut")
+    for name in FILES:
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_pretraining_gives_all_but_the_heads_and_what_it_saw_counts(world, tmp_path):
+    start = tmp_path / "start"
+    world.train(None, start)
+    write_seen(start / "saw.parquet", ["elsewhere:1", "elsewhere:2"])
+    counts = world.train(1, tmp_path / "1", start)
+    assert {"elsewhere:1", "elsewhere:2"} <= saw(tmp_path / "1")
+    assert counts["images that it saw"] == len(saw(tmp_path / "1"))
+    assert (tmp_path / "1/model.safetensors").read_bytes() != (start / "model.safetensors").read_bytes()

@@ -1,0 +1,63 @@
+"""Commands that judge the filters against the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
+
+
+def distractors(
+    out: Annotated[Path, typer.Argument(help="Table of judged distractors to write.")],
+    seeds: Annotated[Path, typer.Option(help="Folder of the seeds' tables, of the chain none-none.")],
+    candidates: Annotated[list[Path], typer.Option(help="A chain's folder of candidate images; repeat for more.")],
+    presence: Annotated[list[Path], typer.Option(help="A chain's folder of presence; repeat for more.")],
+    scenes: Annotated[Path, typer.Option(help="Folder of the merged scene tables.")],
+    truth: Annotated[Path, typer.Option(help="Folder with complete/ and missing_only/.")],
+    lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    thresholds: Annotated[Path | None, typer.Option(help="Thresholds that chains use instead of the config's.")] = None,
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Judge which candidate distractors are false, and which the filters drop; --config names the chains, in order."""
+    from compvqa.covr.judging.distractors import DistractorSettings
+    from compvqa.covr.judging.distractors import distractors as work
+
+    frame = Frame("distractors", config, seed, code)
+    settings = frame.settings(DistractorSettings)
+    settings = settings.model_copy(update={"related": settings.related.set_by(thresholds)})
+    asked = parquet_in(seeds)
+    found, seen = ([parquet_in(folder) for folder in folders] for folders in (candidates, presence))
+    inputs = [*asked, *(path for paths in (*found, *seen) for path in paths)]
+    frame.run(
+        lambda: work(asked, found, seen, scenes, truth, lexicon, out, settings, seed),
+        [*inputs, *scene_tables(scenes), truth, lexicon, *([thresholds] if thresholds else [])],
+        [out],
+    )
+
+
+def filters(
+    out: Annotated[Path, typer.Argument(help="Table of what the filters are worth to write.")],
+    questions: Annotated[list[Path], typer.Option(help="A chain's table of judged questions; repeat for more.")],
+    distractors: Annotated[Path, typer.Option(help="Table of judged distractors.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Measure what the filters are worth: invalid questions and false distractors of each chain."""
+    from compvqa.covr.judging.filters import FilterSettings, judge
+
+    frame = Frame("filters", config, seed, code)
+    settings = frame.settings(FilterSettings)
+    inputs = [*questions, distractors]
+    frame.run(lambda: judge(questions, distractors, out, settings, seed), inputs, [out])
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands in the order of the chain."""
+    for stage in (distractors, filters):
+        app.command(stage.__name__)(stage)

@@ -1,0 +1,182 @@
+"""Scores by the image-subgraph classifier, each image judged by the model of its fold, which has not seen it (COVR,
+App. B)."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+from tokenizers import Tokenizer
+
+from compvqa import tables
+from compvqa.covr.english import describe
+from compvqa.covr.filters.images.asked import ASKED, TREES
+from compvqa.covr.filters.images.examples import fold_of
+from compvqa.covr.filters.images.presence import PRESENCE, Ask, Knowledge, PresenceSettings
+from compvqa.covr.questions.references import matches
+from compvqa.covr.subgraphs.subgraph import parse
+from compvqa.errors import InputError
+from compvqa.features.boxes import covered
+from compvqa.features.seen import check_unseen
+from compvqa.features.store import Regions, RegionStore
+from compvqa.files import read_json
+from compvqa.models.multi_image import MatchModel
+from compvqa.progress import track
+from compvqa.query import rebatch
+from compvqa.scenes.graph import SceneStore
+from compvqa.training.data import collate
+from compvqa.training.loop import plugin
+from compvqa.weights import load_weights
+
+PART = 32_768  # pairs that are scored and kept together
+DIGITS = 4  # of p: far coarser than what the size of a batch changes
+NO_FOLD = -1  # of what no model could be asked
+Item = tuple[int, int, Regions]  # number of the pair, subgraph's key, what is seen
+
+
+def score(
+    ask: Ask,
+    masked: bool,
+    given: Knowledge | None,
+    settings: PresenceSettings,
+    out: Path,
+    counts: Counter[str],
+) -> Iterator[pa.RecordBatch]:
+    """The rows of the presence table; InputError where a model would be asked about an image that it saw.
+
+    They are made in parts, kept beside ``out`` until all are there: a run that was stopped goes on.
+    """
+    if given is None:
+        raise InputError("presence.method learned needs models and features: name their folders.")
+    folder = out.with_name(f".{out.name}.{tables.running()}.parts")
+    asked, trees = folder / "asked.parquet", folder / "trees.parquet"
+    if not asked.exists():  # it is written last
+        folder.mkdir(parents=True, exist_ok=True)
+        ask(asked, trees)
+    pairs = tables.read(asked, ASKED)
+    counts["in"] = len(pairs)
+    judge = _Judge(given, tables.read(trees, TREES), masked, settings)
+    counts["images, none of which its model saw"] = judge.check(pairs)
+    for start in track(range(0, len(pairs), PART), "presence", unit="part"):
+        path = folder / f"part-{start:012d}.parquet"
+        if not path.exists():
+            tables.write(path, PRESENCE, judge.rows(pairs.slice(start, PART)))
+    parts = [tables.read(path, PRESENCE) for path in sorted(folder.glob("part-*.parquet"))]
+    unasked = sum(int((part["fold"].to_numpy() == NO_FOLD).sum()) for part in parts)
+    counts["refused: instances without boxes"] = unasked
+    counts["accepted: no regions, or instances without boxes"] = len(pairs) - sum(map(len, parts))
+    yield from rebatch((batch for part in parts for batch in part.to_batches()), PRESENCE.fields)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Judge:
+    """Asks the models of the folds, each about its own images; each is loaded when it is first asked."""
+
+    def __init__(self, given: Knowledge, trees: pa.Table, masked: bool, settings: PresenceSettings):
+        torch.set_num_threads(settings.threads)
+        torch.use_deterministic_algorithms(True)
+        self.given, self.masked, self.settings = given, masked, settings
+        columns = (trees[name].to_pylist() for name in ("subgraph_key", "tree"))
+        self.graphs = {key: parse(tree) for key, tree in zip(*columns, strict=True)}
+        self.scenes = SceneStore(given.scenes)
+        columns = (self.scenes.scenes[name].to_pylist() for name in ("scene_id", "image"))
+        self.image_of = dict(zip(*columns, strict=True))
+        self.store = RegionStore(given.features / "regions.parquet", given.features / "features.safetensors")
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.model = lru_cache(maxsize=None)(self._load)
+        self.regions = lru_cache(maxsize=1)(self.store.__getitem__)  # pairs come scene by scene
+
+    def check(self, pairs: pa.Table) -> int:
+        """The number of images of ``pairs``; InputError where the model of an image's fold, or the encoder of the
+        features, where it is one of ours, was trained on it."""
+        by_fold = defaultdict(set)
+        for scene_id in pairs["scene_id"].unique().to_pylist():
+            image = self.image_of[scene_id]
+            by_fold[fold_of(image, self.settings.folds)].add(image)
+        encoder = self.given.features / "encoder_saw.parquet"
+        if encoder.exists():
+            check_unseen(encoder, set().union(*by_fold.values()))
+        return sum(
+            check_unseen(self.given.models / str(fold) / "saw.parquet", by_fold[fold]) for fold in sorted(by_fold)
+        )
+
+    def rows(self, pairs: pa.Table) -> pa.Table:
+        """Those rows of the presence table that ``pairs`` get."""
+        scenes, keys = (pairs[name].to_pylist() for name in ASKED.fields.names)
+        p, folds = np.full(len(pairs), np.nan), np.full(len(pairs), NO_FOLD, np.int8)
+        items: dict[int, list[Item]] = defaultdict(list)
+        for number, (scene_id, key) in enumerate(zip(scenes, keys, strict=True)):
+            image = self.image_of[scene_id]
+            hidden = self._hidden(scene_id, key, image) if self.masked else []
+            if hidden is None:
+                p[number] = 1 if self.settings.without_boxes == "refuse" else np.nan
+            elif image in self.store:
+                folds[number] = fold_of(image, self.settings.folds)
+                items[int(folds[number])].append((number, key, _without(self.regions(image), hidden)))
+        for fold in sorted(items):
+            for numbers, scores in self._answers(fold, items[fold]):
+                p[numbers] = scores
+        masked = np.full(len(pairs), self.masked)
+        columns = [pairs["scene_id"], pairs["subgraph_key"], masked, p.round(DIGITS).astype(np.float32), folds]
+        return pa.table(columns, schema=PRESENCE.fields).filter(pa.array(~np.isnan(p)))
+
+    def _hidden(self, scene_id: str, key: int, image: str) -> np.ndarray | list | None:
+        """Which regions show annotated instances of the subgraph's root; None where one of these has no box."""
+        scene = self.scenes.graph(scene_id)
+        boxes = [scene.objects[found].box for found in matches(scene, self.graphs[key])]
+        if None in boxes:
+            return None
+        if not boxes or image not in self.store:
+            return []
+        settings = self.settings
+        return covered(self.store.boxes(image), np.array(boxes), settings.least_overlap, settings.least_covered)
+
+    def _answers(self, fold: int, items: Sequence[Item]) -> Iterator[tuple[list[int], np.ndarray]]:
+        """The model's p for ``items``, in batches of texts of like lengths, with their numbers."""
+        model, tokenizer, longest = self.model(fold)
+        keys = sorted({key for _, key, _ in items})
+        said = tokenizer.encode_batch([describe(self.graphs[key]) for key in keys])
+        tokens = {key: encoding.ids[:longest] for key, encoding in zip(keys, said, strict=True)}
+        ordered = sorted(items, key=lambda item: (len(tokens[item[1]]), len(item[2].features), item[0]))
+        for start in range(0, len(ordered), self.settings.batch_size):
+            chosen = ordered[start : start + self.settings.batch_size]
+            batch = collate([{"tokens": tokens[key], "regions": [seen], "label": 0} for _, key, seen in chosen])
+            yield [number for number, _, _ in chosen], self._ask(model, batch)
+
+    @torch.no_grad()
+    def _ask(self, model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> np.ndarray:
+        kind = next(model.parameters()).dtype
+        given = {name: value.to(self.device) for name, value in batch.items() if name != "labels"}
+        given = {name: value.to(kind) if value.is_floating_point() else value for name, value in given.items()}
+        return torch.softmax(model(**given)["logits"], dim=1)[:, 1].double().cpu().numpy()
+
+    def _load(self, fold: int) -> tuple[torch.nn.Module, Tokenizer, int]:
+        """The model of ``fold``, its tokenizer and the most tokens that it takes.
+
+        On a processor it works in double precision, so that no size of a batch leaves a trace in the scores.
+        """
+        folder = self.given.models / str(fold)
+        described = read_json(folder / "model.json")
+        if (described["dimension"], described["fold"]) != (self.store.dimension, fold):
+            raise InputError(f"{folder} has no model of fold {fold} for these features: train it again.")
+        module = plugin(described["model"])
+        settings = module.ModelSettings(**described["settings"])
+        tokenizer = Tokenizer.from_str(described["tokenizer"])
+        backbone = module.Backbone(settings, tokenizer.get_vocab_size(), self.store.dimension)
+        model = MatchModel(backbone, settings, 2)
+        model.load_state_dict(load_weights(folder / "model.safetensors"))
+        model = model.to(self.device, torch.float32 if self.device == "cuda" else torch.float64)
+        return model.eval(), tokenizer, settings.longest
+
+
+def _without(regions: Regions, hidden: np.ndarray | list) -> Regions:
+    """The regions with those that are ``hidden`` zeroed."""
+    if not np.any(hidden):
+        return regions
+    return regions._replace(features=regions.features * ~np.asarray(hidden)[:, None])

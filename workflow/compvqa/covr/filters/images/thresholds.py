@@ -1,0 +1,130 @@
+"""Thresholds of presence, set on annotated pairs of a scene and a subgraph (COVR, section 3.2 and App. B).
+
+The pairs are a table with the columns of :data:`ANNOTATED`: candidate images of a subgraph, what differs there (object,
+relation or attribute), and whether somebody found the subgraph in the image after all (1) or not (0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from compvqa import tables
+from compvqa.covr.filters.images.presence import PRESENCE
+from compvqa.covr.subgraphs.keys import KINDS
+from compvqa.covr.subgraphs.simple import simple_subgraphs
+from compvqa.covr.subgraphs.subgraph import Subgraph, parse
+from compvqa.errors import InputError
+from compvqa.files import write_json
+from compvqa.given import read_given
+from compvqa.settings import Settings
+
+ANNOTATED = tables.Schema(
+    "annotated",
+    pa.schema([("scene_id", pa.string()), ("tree", pa.string()), ("differs", pa.string()), ("label", pa.int8())]),
+    key=("scene_id", "tree", "differs"),
+    unique=False,  # people may look at an image twice
+)
+
+
+class ThresholdSettings(Settings):
+    """How thresholds are set."""
+
+    target: float = Field(
+        0.95, gt=0, le=1, description="share of the images kept that truly lack the subgraph, at least (paper: 0.95)"
+    )
+    most_lost: float = Field(
+        0.1, ge=0, lt=1, description="share of the good images that may be dropped to come above the target"
+    )
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """A candidate image of a subgraph, and whether the subgraph is there."""
+
+    scene_id: str
+    graph: Subgraph
+    differs: str
+    present: bool
+
+
+def read_annotated(path: Path) -> list[Annotated]:
+    """The annotated pairs in a table (CSV, JSON lines or Parquet); InputError names the line that is wrong."""
+    return [_checked(where, *row) for where, row in read_given(path, ANNOTATED.fields.names)]
+
+
+def _checked(where: str, scene_id: str, tree: str, differs: str, label: str) -> Annotated:
+    try:
+        graph = parse(tree)
+    except (ValueError, TypeError):
+        raise InputError(f"{where}: {tree!r} is no subgraph's tree: copy it from seeds.") from None
+    if differs not in KINDS or label not in ("0", "1"):
+        raise InputError(f"{where}: differs must be one of {', '.join(KINDS)}, and label 0 or 1.")
+    return Annotated(scene_id, graph, differs, label == "1")
+
+
+def write_annotated(path: Path, found: Iterable[Annotated]) -> None:
+    """Write pairs as :func:`read_annotated` reads them, as Parquet."""
+    rows = ((item.scene_id, item.graph.json(), item.differs, int(item.present)) for item in found)
+    tables.write(path, ANNOTATED, [dict(zip(ANNOTATED.fields.names, row, strict=True)) for row in rows])
+
+
+def pairs_of(found: Iterable[Annotated]) -> Iterable[tuple[str, Subgraph]]:
+    """What a classifier has to be asked about annotated pairs: each scene with the subgraph's simple subgraphs."""
+    return ((item.scene_id, part) for item in found for part in simple_subgraphs(item.graph))
+
+
+def set_thresholds(annotated: Path, presence: Path, out: Path, settings: ThresholdSettings) -> dict[str, int]:
+    """Write the threshold of each kind of differing node as JSON, by the scores of ``presence``.
+
+    An image is kept if the least score of the simple subgraphs is at most the threshold. Kinds without annotated pairs
+    are left out. Counts: pairs, and per mille what is kept right, what is lost of the good and found of the others.
+    """
+    rows = tables.read(presence, PRESENCE).to_pylist()
+    p = {(row["scene_id"], row["subgraph_key"]): row["p"] for row in rows if not row["masked"]}
+    found: dict[str, list[tuple[float, bool]]] = {kind: [] for kind in KINDS}
+    for item in read_annotated(annotated):
+        scores = [p.get((item.scene_id, part.key), 0.0) for part in simple_subgraphs(item.graph)]
+        found[item.differs].append((min(scores), item.present))
+    taus, counts = {}, {"in": sum(map(len, found.values()))}
+    for kind, pairs in found.items():
+        if pairs:
+            scores, present = (np.array(column) for column in zip(*pairs, strict=True))
+            taus[kind] = threshold(scores, present, settings)
+            counts |= {f"{kind}: {what}": value for what, value in _told(scores, present, taus[kind]).items()}
+    write_json(out, taus)
+    return counts
+
+
+def threshold(scores: np.ndarray, present: np.ndarray, settings: ThresholdSettings) -> float:
+    """The threshold for images with these ``scores`` [n], of which some have the subgraph (``present``, bool [n]).
+
+    The one that finds most of these without losing more than ``most_lost`` of the others, if what it keeps is right
+    often enough; else the largest that keeps enough right; 0 where none does.
+    """
+    order = np.argsort(scores, kind="stable")
+    ordered, good = scores[order], ~present[order]
+    last = np.append(ordered[1:] != ordered[:-1], True)  # the last of equal scores: all of them are kept or none
+    kept = np.cumsum(good)[last]
+    right, lost = kept / (np.flatnonzero(last) + 1), 1 - kept / max(good.sum(), 1)
+    taus, enough = ordered[last], right >= settings.target
+    cheap = np.flatnonzero(enough & (lost <= settings.most_lost))
+    if len(cheap):
+        return float(taus[cheap[0]])
+    return float(taus[np.flatnonzero(enough)[-1]]) if enough.any() else 0.0
+
+
+def _told(scores: np.ndarray, present: np.ndarray, tau: float) -> dict[str, int]:
+    kept = scores <= tau
+    shares = {
+        "threshold": tau,
+        "kept that lack it": (kept & ~present).sum() / max(kept.sum(), 1),
+        "good lost": (~kept & ~present).sum() / max((~present).sum(), 1),
+        "others found": (~kept & present).sum() / max(present.sum(), 1),
+    }
+    return {"pairs": len(scores)} | {f"{what}, per mille": round(1000 * float(share)) for what, share in shares.items()}

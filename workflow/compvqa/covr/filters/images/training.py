@@ -1,0 +1,149 @@
+"""Training of the image-subgraph classifier: does this image have this simple subgraph (COVR, section 3.2, App. B)?
+
+One model a fold of the images, which sees the other folds alone; they may start from one pretraining on images outside
+all folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+from pydantic import Field
+from tokenizers import Tokenizer
+
+from compvqa import tables
+from compvqa.covr.filters.images.examples import EXAMPLES, TEXTS
+from compvqa.errors import InputError
+from compvqa.features.seen import write_seen
+from compvqa.features.store import MOST_REGIONS, RegionStore
+from compvqa.files import read_json, write_json
+from compvqa.models.multi_image import MatchModel, load_pretrained
+from compvqa.scenes.tables import SCENES
+from compvqa.seeds import by_rank
+from compvqa.settings import Settings
+from compvqa.training.data import collate, shared_words
+from compvqa.training.fit import OptimisationSettings, fit, prepare
+from compvqa.training.loop import plugin, tokenizer_of
+from compvqa.weights import load_weights
+
+FILES = ("model.safetensors", "model.json", "history.parquet", "saw.parquet")
+HEADS = ("head.", "region_head.")  # new, whatever a model starts from
+
+
+class PresenceTraining(Settings):
+    """Training of the image-subgraph classifier."""
+
+    optimisation: OptimisationSettings = Field(OptimisationSettings(), description="steps and learning rate")
+    zeroed: float = Field(0.15, ge=0, lt=1, description="share of an image's regions that are zeroed (paper: 0.15)")
+    held_out: float = Field(0.05, gt=0, lt=0.5, description="share of the images that tell when to stop")
+    most_held_out: int = Field(20_000, ge=1, description="examples of these images that are looked at, at most")
+    most_regions: int = Field(MOST_REGIONS, ge=1, le=MOST_REGIONS, description="regions an image that models see")
+
+
+@dataclass(frozen=True)
+class Pairs(torch.utils.data.Dataset):
+    """Pairs of an image and a text, by their numbers; an item is as one of :class:`training.data.Examples`."""
+
+    images: Sequence[str]
+    texts: Sequence[Sequence[int]]  # as tokens
+    image: np.ndarray  # int [n]
+    text: np.ndarray  # int [n]
+    label: np.ndarray  # int [n]
+    store: RegionStore
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def __getitem__(self, number: int) -> dict:
+        regions = self.store[self.images[self.image[number]]]
+        return {"tokens": self.texts[self.text[number]], "regions": [regions], "label": int(self.label[number])}
+
+    def where(self, chosen: np.ndarray) -> Pairs:
+        """Those pairs that ``chosen`` (numbers, or a mask) tells."""
+        return Pairs(self.images, self.texts, self.image[chosen], self.text[chosen], self.label[chosen], self.store)
+
+
+def train_presence(
+    model: str,
+    examples: Path,
+    texts: Path,
+    scenes: Path,
+    regions: Path,
+    features: Path,
+    start: Path | None,
+    fold: int | None,
+    out: Path,
+    model_settings: Settings,
+    settings: PresenceTraining,
+    seed: int,
+) -> dict[str, int]:
+    """Train ``model`` on the examples of all folds but ``fold`` (None: on all); write the :data:`FILES` into ``out``.
+
+    Some of the images of these folds are held out to choose the weights. ``saw.parquet`` holds all images that had a
+    part in it, those of ``start`` too, the folder of a pretraining on other images. ``scenes`` is the scenes table.
+    """
+    number = prepare(settings.optimisation, seed, "presence", model, fold)
+    store = RegionStore(regions, features, settings.most_regions)
+    known = tables.read(texts, TEXTS)
+    said = known["text"].to_pylist()
+    base = None if start is None else Tokenizer.from_str(read_json(start / "model.json")["tokenizer"])
+    tokenizer = tokenizer_of(model, model_settings, said, base)
+    pairs = _pairs(
+        examples, known["subgraph_key"], _tokens(tokenizer, said, model_settings.longest), scenes, store, fold
+    )
+    backbone = plugin(model).Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
+    made = MatchModel(backbone, model_settings, 2, settings.zeroed)
+    if start is not None:
+        load_pretrained(made, load_weights(start / "model.safetensors"), shared_words(tokenizer, base), HEADS)
+    learnt, held_out, images = _sides(pairs, settings, seed)
+    recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), fold, start]
+    recipe += [tables.recipe_of(path) for path in (examples, regions)]
+    new = ("",) if start is None else HEADS
+    what = f"presence {model}, fold {fold}"
+    done = fit(made, learnt, held_out, out, settings.optimisation, number, what, recipe, collate=collate, new=new)
+    described = {"model": model, "settings": model_settings.model_dump(), "dimension": store.dimension, "fold": fold}
+    described |= {"most_regions": settings.most_regions, "tokenizer": tokenizer.to_str()}
+    write_json(out / "model.json", described)
+    before = [] if start is None else tables.read(start / FILES[-1])["image"].to_pylist()
+    saw = write_seen(out / FILES[-1], [*before, *(pairs.images[image] for image in images)])
+    counts = {"in": len(pairs), "learnt from": len(learnt), "held out": len(held_out), "images that it saw": saw}
+    accuracy = round(1000 * done["accuracy"])
+    return counts | {"steps": int(done["steps"]), "held-out accuracy, per mille": accuracy}
+
+
+def _tokens(tokenizer: Tokenizer, said: Sequence[str], longest: int) -> list[np.ndarray]:
+    return [np.array(encoding.ids[:longest], np.int32) for encoding in tokenizer.encode_batch(list(said))]
+
+
+def _pairs(
+    examples: Path, keys: pa.ChunkedArray, texts: list[np.ndarray], scenes: Path, store: RegionStore, fold: int | None
+) -> Pairs:
+    """The examples of all folds but ``fold`` whose image has regions."""
+    known = tables.read(scenes, SCENES, ["scene_id", "image"])
+    images = known["image"].to_pylist()
+    columns = ["scene_id", "subgraph_key", "label", "fold"]
+    rows = tables.read(examples, EXAMPLES, columns)
+    if fold is not None:
+        rows = rows.filter(pc.not_equal(rows["fold"], fold))
+    image = pc.index_in(rows["scene_id"], known["scene_id"].combine_chunks()).to_numpy()
+    text = pc.index_in(rows["subgraph_key"], keys.combine_chunks()).to_numpy()
+    seen = np.array([name in store for name in images])[image]
+    if not seen.any():
+        raise InputError(f"no image of {examples} outside fold {fold} has regions: make features of its images.")
+    label = rows["label"].to_numpy(zero_copy_only=False).astype(np.int8)
+    return Pairs(images, texts, image[seen], text[seen], label[seen], store)
+
+
+def _sides(pairs: Pairs, settings: PresenceTraining, seed: int) -> tuple[Pairs, Pairs, np.ndarray]:
+    """The pairs to learn from, those held out, and the numbers of the images of both."""
+    images = np.unique(pairs.image)
+    ranked = by_rank(seed, "held-out image", images.tolist(), key=lambda image: pairs.images[image])
+    apart = np.isin(pairs.image, ranked[: max(1, round(settings.held_out * len(ranked)))])
+    ranked_pairs = np.random.default_rng(seed).permutation(np.flatnonzero(apart))
+    return pairs.where(~apart), pairs.where(np.sort(ranked_pairs[: settings.most_held_out])), images

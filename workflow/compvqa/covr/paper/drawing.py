@@ -1,0 +1,172 @@
+"""Subgraphs and scenes as drawings in a figure (Figures 2 and 3 of COVR)."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle, Rectangle
+from PIL import Image
+
+from compvqa.covr.questions.references import matches
+from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.paper import style
+from compvqa.paper.explorer.pictures import facts, find_image
+from compvqa.scenes.graph import Object, SceneGraph
+
+KINDS = {
+    "ROOT": style.INK,
+    "object": style.BLUE,
+    "attribute": style.GREEN,
+    "relation": style.ORANGE,
+    "rel-mod": style.PURPLE,
+}
+RADIUS, ACROSS, DOWN = 0.36, 1.55, 1.25  # of a node, and between neighbours
+NAME, MARGIN = 0.42, 0.15  # the height of a name, and what is left free around a drawing
+MOST_FACTS, FACT = 9, 34  # lines of what is said of a scene without boxes, and characters of a line
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a drawn subgraph, placed: columns to the right, rows down."""
+
+    kind: str
+    name: str
+    x: float
+    y: float
+    children: tuple[Node, ...]
+
+
+def layout(g: Subgraph) -> Node:
+    """The subgraph with its ROOT as placed nodes: each leaf in a row of its own, each parent level with the middle."""
+    rows = iter(range(1000))
+
+    def place(kind: str, name: str, depth: int, below: list) -> Node:
+        children = tuple(place(*child[:2], depth + 1, child[2]) for child in below)
+        y = (children[0].y + children[-1].y) / 2 if children else DOWN * next(rows)
+        return Node(kind, name, ACROSS * depth, y, children)
+
+    return place("ROOT", "", 0, [_object(g)])
+
+
+def _object(g: Subgraph) -> tuple[str, str, list]:
+    below: list = [("attribute", g.attribute, [])] if g.attribute else []
+    for edge in g.edges:
+        modifiers = [("rel-mod", m.name, [("object", m.noun, [])]) for m in edge.modifiers]
+        below.append(("relation", edge.name, [_object(edge.target), *modifiers]))
+    return "object", g.name, below
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all below it."""
+    yield node
+    for child in node.children:
+        yield from walk(child)
+
+
+def extent(node: Node) -> tuple[float, float, float, float]:
+    """Left, right, top and bottom of a drawing with its names, in its own units."""
+    right, bottom = max(n.x for n in walk(node)), max(n.y for n in walk(node))
+    around = RADIUS + MARGIN
+    return -around, right + around, -around - NAME, bottom + around
+
+
+def draw_subgraph(ax: Axes, node: Node, size: float = 9.0) -> None:
+    """Draw a placed subgraph: kinds inside the circles, names above them; ``size``: of the names, in points."""
+    for parent in walk(node):
+        for child in parent.children:
+            ax.plot([parent.x, child.x], [parent.y, child.y], color=style.SOFT, lw=1.1, zorder=1)
+        color = KINDS[parent.kind]
+        ax.add_patch(Circle((parent.x, parent.y), RADIUS, facecolor=color, edgecolor="white", lw=1.5, zorder=2))
+        inside = parent.kind.replace("rel-mod", "rel-\nmod").replace("attribute", "attri-\nbute")
+        look = {"ha": "center", "color": "white", "fontsize": 0.76 * size, "linespacing": 0.95, "zorder": 3}
+        ax.text(parent.x, parent.y, inside, va="center", **look)
+        if parent.name:
+            above = {"ha": "center", "va": "bottom", "fontsize": size, "zorder": 4, "fontweight": "bold"}
+            back = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
+            text = f"“{style.shortened(parent.name, 18)}”"
+            ax.text(parent.x, parent.y - RADIUS - 0.06, text, color=color, bbox=back, **above)
+    left, right, top, bottom = extent(node)
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+
+
+def draw_scene(
+    ax: Axes,
+    graph: SceneGraph,
+    frame: Mapping[str, object],
+    folders: Mapping[str, Path],
+    bound: frozenset[str],
+    color: str,
+) -> None:
+    """Draw a scene's image with the ``bound`` objects boxed and named; without an image all annotated boxes,
+    without boxes the annotations as text. ``frame``: the scene's row of the scenes table."""
+    boxed = [thing for thing in graph.objects.values() if thing.box is not None]
+    path = find_image(str(frame["image"]), folders)
+    _framed(ax)
+    if path is None and not boxed:
+        lines = [part for line in facts(graph) for part in textwrap.wrap(style.plain(line), FACT)]
+        told = "\n".join([*lines[:MOST_FACTS], *["…"] * (len(lines) > MOST_FACTS)])
+        look = {"va": "top", "fontsize": 8, "color": style.SOFT, "linespacing": 1.4}
+        ax.text(0.04, 0.95, told, transform=ax.transAxes, **look)
+        return
+    width = float(frame["width"] or max(b.box[0] + b.box[2] for b in boxed))
+    height = float(frame["height"] or max(b.box[1] + b.box[3] for b in boxed))
+    if path is not None:
+        with Image.open(path) as image:
+            ax.imshow(image.convert("RGB"), extent=(0, width, height, 0), aspect="auto", interpolation="bilinear")
+    ax.set_xlim(0, width)
+    ax.set_ylim(height, 0)
+    ax.set_aspect("equal")
+    ax.set_anchor("NW")
+    named = [thing for thing in boxed if thing.object_id in bound]
+    if path is None:
+        for thing in boxed:
+            _box(ax, thing, style.LINE, 0.7)
+    largest = max(named, key=lambda thing: thing.box[2] * thing.box[3], default=None)
+    for thing in named:
+        _box(ax, thing, color, 1.6)
+        x, y, _, h = thing.box
+        below = thing is largest and len(named) > 1  # so that its name and those of its parts don't meet
+        at = min(y + h, 0.99 * height) if below else max(y, 0.08 * height)
+        back = {"facecolor": color, "edgecolor": "none", "pad": 1.0}
+        look = {"fontsize": 6.5, "color": "white", "bbox": back, "va": "bottom"}
+        ax.text(min(max(x, 0), 0.75 * width), at, style.shortened(thing.name, 16), **look)
+
+
+def _box(ax: Axes, thing: Object, color: str, width: float) -> None:
+    x, y, w, h = thing.box
+    ax.add_patch(Rectangle((x, y), w, h, fill=False, edgecolor=color, lw=width))
+
+
+def _framed(ax: Axes) -> None:
+    ax.grid(visible=False)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.set_facecolor("#f5f7fa")
+    for spine in ax.spines.values():
+        spine.set(visible=True, color=style.LINE)
+
+
+def bound(scene: SceneGraph, g: Subgraph) -> frozenset[str]:
+    """The ids of the objects of one place where the scene holds ``g``; empty where it does not."""
+    roots = matches(scene, g)
+    return frozenset(_bound(scene, g, roots[0])) if roots else frozenset()
+
+
+def _bound(scene: SceneGraph, g: Subgraph, root: str) -> Iterator[str]:
+    yield root
+    for edge in g.edges:
+        targets = matches(scene, edge.target)
+        wanted = {(m.name, m.noun) for m in edge.modifiers}
+        for relation in scene.outgoing.get(root, ()):
+            held = {(name, scene.objects[other].name): other for name, other in relation.modifiers}
+            if relation.name == edge.name and relation.object_id in targets and wanted <= held.keys():
+                yield from _bound(scene, edge.target, relation.object_id)
+                yield from (held[key] for key in sorted(wanted))
+                break

@@ -1,0 +1,316 @@
+"""Properties of questions, from which compositional splits are made (COVR, section 4 and Table 5).
+
+A property is a predicate over a question's program, template, answer and subgraph. It has a name such as
+``HAS-QUANT-ALL`` or ``TPL-VERIFYATTR``; names are joined by ``and``, ``or``, ``not`` and parentheses, and a
+name with a space in it stands in double quotes: ``"LEXICAL-wine bottle" and not RM/V/C``. :data:`PROPERTIES`
+lists every kind with its meaning. What a name says of operators is about the rows of the question's own
+program, not about the conditions inside quantifiers. What it says of the subgraph is, where that is not known (of
+questions that were read from released files), about the references in the program, conditions included.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import pyarrow as pa
+
+from compvqa.covr import structures
+from compvqa.covr.language import COMPARISONS
+from compvqa.covr.subgraphs.subgraph import Subgraph, parse
+from compvqa.errors import InputError
+from compvqa.programs.rows import Program, from_json, walk
+
+
+class AttributeGroups(Protocol):
+    """What properties ask of a lexicon."""
+
+    def group(self, attribute: str) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Question:
+    """What properties look at; program and subgraph are read from their JSON when first asked for.
+
+    ``tree_json`` is None where the subgraph is not known. ``given``: the properties that a released file says the
+    question has, by the file's names; None where no file does.
+    """
+
+    template: str
+    answer: str
+    program_json: str
+    tree_json: str | None
+    lexicon: AttributeGroups | None = None
+    given: Sequence[str] | None = None
+
+    @cached_property
+    def program(self) -> Program:
+        return from_json(self.program_json)
+
+    @cached_property
+    def subgraph(self) -> Subgraph:
+        return parse(self.tree_json)
+
+    def names(self) -> set[str]:
+        """The nouns, attributes and relations in the program, its conditions included, and a queried name."""
+        names = {a for row in walk(self.program) if row.operation in _NAMING for a in row.arguments}
+        if self.program[-1].operation.startswith("Query"):
+            names.add(self.answer)
+        return names
+
+
+Predicate = Callable[[Question], bool]
+COLUMNS = ("template", "answer", "program", "tree", "properties")  # of the data set, from which questions are made
+
+
+def questions(batch: pa.RecordBatch, lexicon: AttributeGroups | None = None) -> Iterator[Question]:
+    """The questions of a batch of the data set's rows that has :data:`COLUMNS`."""
+    for *read, given in zip(*(batch[column].to_pylist() for column in COLUMNS), strict=True):
+        yield Question(*read, lexicon, given)
+
+
+_QUANTIFIERS = {"All": "ALL", "AllSame": "ALL", "Some": "SOME", "None": "NONE"}
+_COMPARISONS = {"MORE": {"gt"}, "LESS": {"lt"}, "SAME": {"eq"}}
+_SCOPE = {"Filter", "WithRelation", "WithRelationObject"}
+_NAMING = {"Find", "Filter", "WithRelation", "WithRelationObject", "RelationBetween", "VerifyAttribute"} | {
+    f"Choose{kind}" for kind in ("Name", "Attribute", "Relation")
+}
+_ANSWERS = {"ATTR": {"QueryAttribute", "ChooseAttribute"}, "NOUN": {"QueryName", "ChooseName"}}
+
+
+def _has_quantifier(question: Question, value: str | None) -> bool:
+    rows = [row for row in question.program if row.operation in _QUANTIFIERS]
+    if value == "COMPSCOPE":
+        return any(_SCOPE & _above(question.program, row.dependencies[0]) for row in rows)
+    return any(value in (None, _QUANTIFIERS[row.operation]) for row in rows)
+
+
+def _above(program: Program, index: int) -> set[str]:
+    """The operators of row ``index`` and of all rows it is computed from."""
+    return {program[index].operation}.union(*(_above(program, i) for i in program[index].dependencies))
+
+
+def _has_comparative(question: Question, value: str | None) -> bool:
+    allowed = COMPARISONS if value is None else _COMPARISONS[value]
+    return any(
+        row.operation in allowed
+        and len(row.dependencies) == 2
+        and all(question.program[i].operation == "Count" for i in row.dependencies)
+        for row in question.program
+    )
+
+
+def _has_operator(*operators: str) -> Callable[[Question, str | None], bool]:
+    return lambda question, value: any(row.operation in operators for row in question.program)
+
+
+def _has_logic(question: Question, value: str | None) -> bool:
+    allowed = ("AND", "OR") if value is None else (value,)
+    return any(row.operation.upper() in allowed for row in question.program)
+
+
+def _has_number(question: Question, value: str | None) -> bool:
+    numbers = [a for row in question.program for a in row.arguments if type(a) is int]
+    return bool(numbers) if value is None else int(value) in numbers
+
+
+def _has_attribute(question: Question, value: str | None) -> bool:
+    attributes = [row.arguments[0] for row in question.program if row.operation == "Filter"]
+    if value is None:
+        return bool(attributes)
+    groups = [question.lexicon.group(a) for a in attributes] if question.lexicon else []
+    return any(_same(value, name) for name in [*attributes, *groups])
+
+
+def _same(value: str, name: str | None) -> bool:
+    return name is not None and value.casefold() == name.casefold()
+
+
+def _has_same_attribute(question: Question, value: str | None) -> bool:
+    program = question.program
+    groups = [row.arguments[0] for row in program if row.operation == "AllSame"]
+    for row in program:
+        asked = [program[i] for i in row.dependencies]
+        if row.operation == "eq" and asked and all(r.operation == "QueryAttribute" for r in asked):
+            groups += [r.arguments[0] for r in asked]
+    return bool(groups) if value is None else any(_same(value, group) for group in groups)
+
+
+def _structure(*parts: str) -> Callable[[Question, str | None], bool]:
+    return lambda question, value: structures.has(question.program, question.tree_json and question.subgraph, parts)
+
+
+def _answer(question: Question, value: str | None) -> bool:
+    if value == "NUM":
+        return question.answer.isdecimal()
+    if value in _ANSWERS:
+        return question.program[-1].operation in _ANSWERS[value]
+    return _same(value, question.answer)
+
+
+@dataclass(frozen=True)
+class Property:
+    """A kind of property.
+
+    ``values``: what may follow the name after a dash: a tuple of words, or a phrase that says what it may be
+    (anything, a number), or None for nothing. ``bare``: whether the name may stand without.
+    """
+
+    name: str
+    meaning: str
+    holds: Callable[[Question, str | None], bool]
+    values: tuple[str, ...] | str | None = None
+    bare: bool = True
+
+    def accepts(self, value: str | None) -> bool:
+        """Whether the name may be followed by ``value`` (None: by nothing)."""
+        if value is None:
+            return self.bare
+        if self.values == "a number":
+            return value.isdecimal()
+        return bool(value) and (value in self.values if isinstance(self.values, tuple) else bool(self.values))
+
+    def form(self) -> str:
+        """How the name is written: ``HAS-QUANT[-ALL|SOME]``."""
+        if self.values is None:
+            return self.name
+        tail = "|".join(self.values) if isinstance(self.values, tuple) else f"<{self.values}>"
+        return f"{self.name}[-{tail}]" if self.bare else f"{self.name}-{tail}"
+
+
+PROPERTIES = (
+    Property(
+        "HAS-QUANT",
+        "the program has a quantifier (all, some, none; 'the same GROUP' is a form of all), or this one; "
+        "COMPSCOPE: a quantifier's scope has an attribute or a relation",
+        _has_quantifier,
+        ("ALL", "SOME", "NONE", "COMPSCOPE"),
+    ),
+    Property(
+        "HAS-COMPAR",
+        "the program compares two counts, or in this way",
+        _has_comparative,
+        ("MORE", "LESS", "SAME"),
+    ),
+    Property("HAS-GROUPBY", "the program groups objects by image", _has_operator("GroupByImages")),
+    Property("HAS-LOGIC", "the program joins two truths by and / or, or by this one", _has_logic, ("AND", "OR")),
+    Property("HAS-NUM", "the program has a number in it, or this number", _has_number, "a number"),
+    Property("HAS-COUNT", "the program counts", _has_operator("Count")),
+    Property(
+        "HAS-ATTR",
+        "the program filters by an attribute, or by this one, or by one of this group of the lexicon",
+        _has_attribute,
+        "attribute or group",
+    ),
+    Property(
+        "HAS-SAMEATTR",
+        "the program asks whether objects have the same attribute of a group, or of this group",
+        _has_same_attribute,
+        "group",
+    ),
+    Property(
+        "RM/V/C",
+        "the subgraph has a relation modifier, an object with two relations (V) or a chain of relations (C)",
+        _structure("modifier", "two relations", "chain"),
+    ),
+    Property("RM", "the subgraph has a relation modifier", _structure("modifier")),
+    Property("V", "the subgraph has an object with two relations", _structure("two relations")),
+    Property("C", "the subgraph has a chain of relations", _structure("chain")),
+    Property(
+        "TPL",
+        "the question comes from this template",
+        lambda q, value: _same(value, q.template),
+        "template",
+        bare=False,
+    ),
+    Property(
+        "ANS",
+        "the answer is a number (NUM), an attribute (ATTR), an object's name (NOUN), or exactly this",
+        _answer,
+        "NUM, ATTR, NOUN or answer",
+        bare=False,
+    ),
+    Property(
+        "LEXICAL",
+        "this noun, attribute or relation is in the question's program or is the name it asks for",
+        lambda q, value: value in q.names(),
+        "name",
+        bare=False,
+    ),
+)
+
+
+def named(name: str) -> Predicate:
+    """The predicate of one property's name; raises :class:`InputError` for a name that there is not."""
+    for kind in PROPERTIES:
+        value = name[len(kind.name) + 1 :] if name.startswith(f"{kind.name}-") else None
+        if (value is not None or name == kind.name) and kind.accepts(value):
+            return lambda question: kind.holds(question, value)
+    forms = ", ".join(kind.form() for kind in PROPERTIES)
+    raise InputError(f"there is no property {name!r}: use one of {forms}.")
+
+
+_TOKEN = re.compile(r'\s*(?:"([^"]*)"|([()])|([^\s()"]+))')
+_WORDS = {"and", "or", "not"}
+
+
+def predicate(expression: str) -> Predicate:
+    """The predicate of an expression of properties; ``not`` binds before ``and``, ``and`` before ``or``.
+
+    Raises :class:`InputError` where the expression can't be read or names no property.
+    """
+    tokens = _tokens(expression)
+    result = _any(tokens, expression)
+    if tokens:
+        raise InputError(f"the property {expression!r} goes wrong at {tokens[-1][1]!r}: join names by and / or.")
+    return result
+
+
+def _tokens(expression: str) -> list[tuple[bool, str]]:
+    """The expression's tokens, the last one first, each with whether it is a name."""
+    tokens, position = [], 0
+    text = expression.rstrip()
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise InputError(f"the property {expression!r} has an open quotation mark: close it.")
+        quoted, bracket, word = match.groups()
+        tokens.append((bracket is None and word not in _WORDS, quoted or bracket or word or ""))
+        position = match.end()
+    return tokens[::-1]
+
+
+def _any(tokens: list[tuple[bool, str]], expression: str) -> Predicate:
+    parts = [_every(tokens, expression)]
+    while tokens and tokens[-1] == (False, "or"):
+        tokens.pop()
+        parts.append(_every(tokens, expression))
+    return parts[0] if len(parts) == 1 else lambda question: any(part(question) for part in parts)
+
+
+def _every(tokens: list[tuple[bool, str]], expression: str) -> Predicate:
+    parts = [_single(tokens, expression)]
+    while tokens and tokens[-1] == (False, "and"):
+        tokens.pop()
+        parts.append(_single(tokens, expression))
+    return parts[0] if len(parts) == 1 else lambda question: all(part(question) for part in parts)
+
+
+def _single(tokens: list[tuple[bool, str]], expression: str) -> Predicate:
+    if not tokens:
+        raise InputError(f"the property {expression!r} ends too early: a name is missing.")
+    is_name, token = tokens.pop()
+    if is_name:
+        return named(token)
+    if token == "not":
+        inner = _single(tokens, expression)
+        return lambda question: not inner(question)
+    if token == "(":
+        result = _any(tokens, expression)
+        if tokens and tokens.pop() == (False, ")"):
+            return result
+        raise InputError(f"the property {expression!r} has an open parenthesis: close it.")
+    raise InputError(f"the property {expression!r} goes wrong at {token!r}: a name is missing before it.")

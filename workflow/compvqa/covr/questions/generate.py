@@ -1,0 +1,260 @@
+"""The question stage: templates × seeds → checked questions (COVR, section 3.3), one shard at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+import pyarrow.parquet as pq
+from pydantic import Field
+
+from compvqa import tables
+from compvqa.covr import inflection
+from compvqa.covr.executor import ProgramError, Value, answer_text, execute
+from compvqa.covr.questions.easy import Draws
+from compvqa.covr.questions.gather import DUPLICATE, sorted_unique
+from compvqa.covr.questions.inputs import Start, read_others, read_seeds
+from compvqa.covr.questions.seed import FEWEST_IMAGES, MOST_IMAGES, Draft, Dropped, Seed
+from compvqa.covr.questions.templates import Template, load, module_of
+from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.errors import InputError
+from compvqa.progress import track
+from compvqa.questions.tables import DROPPED, QUESTIONS
+from compvqa.scenes.graph import SceneStore
+from compvqa.scenes.lexicon import Lexicon
+from compvqa.seeds import generator, stable_hash
+from compvqa.settings import Settings
+
+BATCH = 20_000  # questions held before they are written
+LARGEST_ANSWER = 5
+
+Row = dict[str, object]
+
+
+class QuestionsSettings(Settings):
+    """How questions are generated."""
+
+    templates: tuple[str, ...] = Field(
+        (), description="Names of the templates to use, as in the paper; empty: all in config/templates/covr."
+    )
+    not_countable: tuple[str, ...] = Field(
+        ("leaf", "hair", "cloud", "feather", "meat", "vegetable", "food"),
+        description="Nouns that nobody can count, besides those that the lexicon says so of.",
+    )
+    others_threshold: float = Field(
+        0.5, ge=0, le=1, description="An image holds more than is annotated if the masked p is above this."
+    )
+    seed_share: float = Field(
+        1, gt=0, le=1, description="Share of the seeds that questions are asked about, drawn by stable rank."
+    )
+    distractors: Literal["related", "random"] = Field(
+        "related",
+        description="What accompanies the images that make the answer: related ones, or random ones (the easy "
+        "distractors of VBEasyDistractors).",
+    )
+    cache: int = Field(20_000, ge=1, description="Scene graphs kept in memory.")
+
+
+def generate(
+    seeds: Path,
+    related: Path,
+    scenes: Path,
+    lexicon: Path | None,
+    templates: Path,
+    out: Path,
+    dropped: Path,
+    settings: QuestionsSettings,
+    seed: int,
+    testbed: str,
+    presence: Path | None = None,
+) -> dict[str, int]:
+    """Write a shard's questions to ``out`` and the counts of what was dropped, and why, to ``dropped``.
+
+    ``seeds`` and ``related`` are sorted by seed and read side by side in batches. ``presence`` is read for
+    the "others exist" check alone (rows with ``masked``); without it, or where it has no row, that passes.
+    Raises InputError for a wrong template file. Gives the counts of seeds in, questions out and dropped.
+    """
+    chosen = _chosen(load(templates), settings)
+    knowledge = Lexicon.load(lexicon) if lexicon else None
+    store = SceneStore(scenes, settings.cache)
+    maker = _Maker(chosen, settings, knowledge, store, seed, testbed)
+    others = read_others(presence, settings.others_threshold)
+    draws = Draws(store, knowledge, seed) if settings.distractors == "random" else None
+    unsorted = Path(out).with_name(f".{Path(out).name}.unsorted")
+    unsorted.parent.mkdir(parents=True, exist_ok=True)
+    n_seeds = 0
+    try:
+        with pq.ParquetWriter(unsorted, QUESTIONS.fields, compression="lz4") as writer:
+            batch: list[Row] = []
+            for item in track(read_seeds(seeds, related, store.graph, others, draws), "questions", unit="seed"):
+                if not maker.asks(item[0]):
+                    continue
+                n_seeds += 1
+                batch.extend(maker.questions(*item))
+                if len(batch) >= BATCH:
+                    writer.write_table(QUESTIONS.from_rows(batch))
+                    batch = []
+            writer.write_table(QUESTIONS.from_rows(batch))
+        rows, duplicates = sorted_unique([unsorted], out)
+    finally:
+        unsorted.unlink(missing_ok=True)
+    maker.dropped.update({(template, DUPLICATE): n for template, n in duplicates.items()})
+    tables.write(
+        dropped,
+        DROPPED,
+        [{"template": t, "reason": reason, "n": n} for (t, reason), n in sorted(maker.dropped.items())],
+    )
+    counts = Counter({"in": n_seeds, "out": rows})
+    for (_, reason), n in sorted(maker.dropped.items()):
+        counts[f"dropped: {reason}"] += n
+    return dict(counts)
+
+
+def asked_of_others(
+    seeds: Path,
+    related: Path,
+    scenes: Path,
+    lexicon: Path | None,
+    templates: Path,
+    settings: QuestionsSettings,
+    seed: int,
+) -> Iterator[tuple[str, Subgraph]]:
+    """What the "others exist" check may be asked: a scene's id and a simple subgraph; some come more than once.
+
+    All that :func:`generate` asks is among them, whatever the answers are: with all scenes refused, each template asks
+    about all references that it may try.
+    """
+    asked: list[tuple[str, Subgraph]] = []
+
+    def refuse(scene_id: str, part: Subgraph) -> bool:
+        asked.append((scene_id, part))
+        return True
+
+    knowledge = Lexicon.load(lexicon) if lexicon else None
+    store = SceneStore(scenes, settings.cache)
+    chosen = [_only_others(template) for template in _chosen(load(templates), settings)]
+    maker = _Maker(chosen, settings, knowledge, store, seed, "")
+    draws = Draws(store, knowledge, seed) if settings.distractors == "random" else None
+    for item in track(read_seeds(seeds, related, store.graph, refuse, draws), "others asked", unit="seed"):
+        for _ in maker.questions(*item):
+            pass
+        yield from asked
+        asked.clear()
+
+
+def _only_others(template: Template) -> Template:
+    """The template with those of its variants that ask for the "others exist" check."""
+    kept = {name: variant for name, variant in template.variants.items() if variant.others_exist}
+    return template.model_copy(update={"variants": kept})
+
+
+def _chosen(templates: list[Template], settings: QuestionsSettings) -> list[Template]:
+    names = {template.name for template in templates}
+    for name in settings.templates:
+        if name not in names:
+            known = ", ".join(sorted(names))
+            raise InputError(f"questions.templates: there is no template {name}; there are {known}.")
+    wanted = settings.templates or names
+    return [template for template in templates if template.name in wanted]
+
+
+class _Maker:
+    """Makes the questions of one seed after the other and counts what it drops."""
+
+    def __init__(
+        self,
+        templates: list[Template],
+        settings: QuestionsSettings,
+        lexicon: Lexicon | None,
+        store: SceneStore,
+        seed: int,
+        testbed: str,
+    ):
+        self.templates = [(template, module_of(template).drafts) for template in templates]
+        self.settings, self.lexicon, self.store = settings, lexicon, store
+        self.seed, self.testbed = seed, testbed
+        self.dropped: Counter[tuple[str, str]] = Counter()
+
+    def asks(self, item: Seed) -> bool:
+        """Whether the seed is in the share that is asked about."""
+        share = self.settings.seed_share
+        return share == 1 or generator(self.seed, "asked", item.number).random() < share
+
+    def questions(self, item: Seed, start: Start) -> Iterator[Row]:
+        """The questions about one seed, in the order of the templates."""
+        for template, drafts in self.templates:
+            reason = self.unmet(template, item)
+            if reason is not None:
+                self.dropped[template.name, reason] += 1
+                continue
+            for name, variant in template.variants.items():
+                rng = generator(self.seed, "questions", template.name, name, item.number)
+                for draft in drafts(template, variant, item, rng):
+                    row = self.question(template, item, start, draft)
+                    if isinstance(row, Dropped):
+                        self.dropped[template.name, row.reason] += 1
+                    else:
+                        yield row
+
+    def unmet(self, template: Template, item: Seed) -> str | None:
+        """The first precondition of the template that the seed does not fulfil."""
+        if item.unclear:
+            return f"precondition: {item.unclear}"
+        needs, g = template.needs, item.graph
+        checks: list[tuple[bool, str, Callable[[], bool]]] = [
+            (needs.relation, "needs a relation", lambda: bool(g.edges)),
+            (needs.attribute or needs.group, "needs an attribute", lambda: g.attribute is not None),
+            (needs.group, "needs an attribute with a group", lambda: item.group is not None),
+            (needs.multi, "needs several instances", lambda: item.multi),
+            (needs.countable, "noun can't be counted", lambda: self.countable(g.name)),
+            (needs.plural, "noun has no plural", lambda: g.name not in inflection.MASS),
+            (bool(needs.keys), "needs other distractors", lambda: item.has_keys(needs.keys)),
+            (bool(template.exclude), "excluded noun", lambda: not template.excludes(g.name, item.group)),
+        ]
+        unmet = (reason for asked, reason, good in checks if asked and not good())
+        return next((f"precondition: {reason}" for reason in unmet), None)
+
+    def countable(self, noun: str) -> bool:
+        """Whether "two …s" makes sense and can be counted in a picture."""
+        if noun in self.settings.not_countable or noun in inflection.MASS or inflection.is_plural(noun):
+            return False
+        return self.lexicon is None or self.lexicon.countable(noun)
+
+    def question(self, template: Template, item: Seed, start: Start, draft: Draft | Dropped) -> Row | Dropped:
+        """The row of a draft whose program answers as wanted on its scenes; else why it is dropped."""
+        if isinstance(draft, Dropped):
+            return draft
+        if not FEWEST_IMAGES <= len(set(draft.scenes)) == len(draft.scenes) <= MOST_IMAGES:
+            return Dropped("not 2-5 distinct images")
+        try:
+            value = execute(draft.wording.program, [self.store.graph(scene_id) for scene_id in draft.scenes])
+        except ProgramError as error:
+            return Dropped(f"program: {error.reason}")
+        if draft.wanted is not None and (type(value), value) != (type(draft.wanted), draft.wanted):
+            return Dropped("another answer than wanted")
+        if isinstance(value, int) and value > LARGEST_ANSWER:
+            return Dropped("number above 5")
+        return self.row(template, item, start, draft, value)
+
+    def row(self, template: Template, item: Seed, start: Start, draft: Draft, value: Value) -> Row:
+        text, answer = draft.wording.text, answer_text(value)
+        identity = stable_hash("question", text, tuple(draft.scenes), answer)
+        return {
+            "question_id": f"{identity & 0xFFFF_FFFF_FFFF_FFFF:016x}",
+            "testbed": self.testbed,
+            "split": start.split,
+            "template": template.name,
+            "text": text,
+            "annotator_text": draft.wording.annotator_text,
+            "program": draft.wording.program_json,
+            "answer": answer,
+            "scene_ids": draft.scenes,
+            "seed": item.number,
+            "subgraph_key": start.subgraph_key,
+            "tree": start.tree,
+            "start_scene": item.scene_id,
+            "size": item.graph.size,
+            "depth": item.graph.depth,
+        }

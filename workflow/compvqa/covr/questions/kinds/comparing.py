@@ -1,0 +1,84 @@
+"""COMPARECOUNT: whether there are more, less or as many of g as of the g2 of a distractor."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from compvqa.covr.inflection import MASS
+from compvqa.covr.questions.references import repeats_noun, unclear
+from compvqa.covr.questions.seed import MOST_IMAGES, Draft, Dropped, Pool, Seed, choose
+from compvqa.covr.questions.templates import Template, Variant, word
+from compvqa.covr.subgraphs.subgraph import Subgraph
+
+TRIES = 10  # draws of image sets until both answers were found
+COMPARISONS = {
+    "gt": {"more": "more", "than": "than"},
+    "lt": {"more": "less", "than": "than"},
+    "eq": {"more": "the same number of", "than": "as"},
+}
+HOLDS = {"gt": int.__gt__, "lt": int.__lt__, "eq": int.__eq__}
+SECOND = "g2"  # key of the scenes with g2
+
+
+def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random) -> Iterator[Draft | Dropped]:
+    """One comparison, drawn, on image sets with both answers; each set holds g and g2 at least once."""
+    compare = rng.choice(sorted(COMPARISONS))
+    second = next(second_references(seed, rng), None)
+    if second is None:
+        yield Dropped("no second reference")
+        return
+    pool = seed.pool(template, variant, [seed.graph, second])
+    hands = places(seed, pool, second)
+    if not pool.positives or not hands[SECOND]:
+        yield Dropped("no image left with one of the references")
+        return
+    references = {"ref": seed.graph, "ref2": second}
+    wording = word(variant, references, {"compare": compare} | COMPARISONS[compare])
+    with_second = hands.pop(SECOND)
+    found: set[bool] = set()
+    for _ in range(TRIES):
+        several = rng.sample(with_second, rng.randint(1, min(len(with_second), MOST_IMAGES - 1)))
+        first_dealt = {f"{SECOND} {index}": [scene_id] for index, scene_id in enumerate(several)}
+        scenes = choose(rng, pool.positives, hands | first_dealt, prefer=(f"{SECOND} *",))
+        first, other = (_number(variant, seed, g, scenes) for g in references.values())
+        answer = HOLDS[compare](first, other)
+        if first and other and answer not in found:
+            found.add(answer)
+            yield Draft(wording, scenes, answer)
+        if len(found) == 2:
+            return
+    yield Dropped("no image set with the other answer")
+
+
+def second_references(seed: Seed, rng: random.Random) -> Iterator[Subgraph]:
+    """The subgraphs of distractors, each once, in a drawn order: g with the names found there in place.
+
+    Left out is what has no plural, is unclear, names a thing twice or equals g.
+    """
+    choices = [(key, negative) for key, found in seed.negatives.items() for negative in found]
+    rng.shuffle(choices)
+    seen = {seed.graph}
+    for key, negative in choices:
+        second = seed.found_in(key, negative)
+        clear = second.name not in MASS and not unclear(second) and not repeats_noun(second)
+        if clear and second not in seen and seed.count(second, negative.scene_id):
+            seen.add(second)
+            yield second
+
+
+def places(seed: Seed, pool: Pool, second: Subgraph) -> dict[str, list[str]]:
+    """The negative scenes without g by key, those with g2 under the key :data:`SECOND`."""
+
+    def holds(g: Subgraph, scene_id: str) -> bool:
+        return seed.count(g, scene_id) > 0
+
+    absent = pool.scenes(lambda scene_id: not holds(seed.graph, scene_id))
+    with_second = [scene_id for found in absent.values() for scene_id in found if holds(second, scene_id)]
+    without = {key: [s for s in found if not holds(second, s)] for key, found in absent.items()}
+    return without | {SECOND: list(dict.fromkeys(with_second))}
+
+
+def _number(variant: Variant, seed: Seed, g: Subgraph, scenes: Sequence[str]) -> int:
+    counts = [seed.count(g, scene_id) for scene_id in scenes]
+    return sum(count > 0 for count in counts) if variant.options.get("images") else sum(counts)

@@ -1,0 +1,147 @@
+"""VERIFYQUANT: whether all, some or none of the objects of a scope fulfil a condition; VERIFYQUANTATTR: whether
+all have the same attribute of a group.
+
+The condition is cut off from g: its root's attribute, a relation of the root to a leaf, or both branches of
+a V. What is left is the scope.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from compvqa.covr.inflection import group_name
+from compvqa.covr.questions.references import condition_rows, with_edges, without_attribute
+from compvqa.covr.questions.seed import Draft, Dropped, Pool, Seed, choose, fits
+from compvqa.covr.questions.templates import Template, Variant, word
+from compvqa.covr.subgraphs.subgraph import Edge, Subgraph
+
+OPERATORS = {"All": "All", "Some": "Some", "No": "None"}
+SAME = "All with the same"  # attribute of a group, instead of a condition
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to cut g: scope, condition, and the keys of distractors that differ only in the condition."""
+
+    scope: Subgraph
+    attribute: str | None
+    edges: tuple[Edge, ...]
+    keys: tuple[str, ...]
+
+
+def forms(g: Subgraph, condition: str) -> Iterator[Form]:
+    """The forms of one kind of condition: ``attribute``, ``relation`` or ``both`` (branches of a V)."""
+    leaves = [(number, edge) for number, edge in g.numbered_edges() if not edge.target.edges]
+    if condition == "attribute":
+        if g.attribute is not None:
+            yield Form(without_attribute(g), g.attribute, (), ("0_attr",))
+    elif condition == "both":
+        if len(leaves) == len(g.edges) == 2:
+            keys = tuple(key for number, edge in leaves for key in _keys(number, edge))
+            yield Form(with_edges(g, ()), None, g.edges, keys)
+    else:
+        for number, edge in leaves:
+            rest = [other for other in g.edges if other is not edge]
+            yield Form(with_edges(g, rest), None, (edge,), _keys(number, edge))
+
+
+def _keys(number: int, edge: Edge) -> tuple[str, ...]:
+    """The keys of distractors that differ in a relation, its target or a modifier's object."""
+    after = number + 1 + edge.target.size
+    objects = [number + 1, *(after + 2 * index + 1 for index in range(len(edge.modifiers)))]
+    return (f"{number}_relation", f"{number + 1}_attr", *(f"{node}_name" for node in objects))
+
+
+def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random) -> Iterator[Draft | Dropped]:
+    """Both answers for each form that the subgraph has, each with a quantifier drawn for it."""
+    for form in forms(seed.graph, variant.options["condition"]):
+        yield from _of_form(template, variant, seed, form, rng)
+
+
+def _of_form(
+    template: Template, variant: Variant, seed: Seed, form: Form, rng: random.Random
+) -> Iterator[Draft | Dropped]:
+    same = variant.options.get("same", False)
+    quantifier = SAME if same else rng.choice(sorted(OPERATORS))
+    pool = seed.pool(template, variant, [form.scope])
+    sets = _sets(quantifier, _Scenes.of(seed, pool, form, seed.group if same else None), rng)
+    condition = replace(form.scope, attribute=None, edges=form.edges)
+    wording = word(
+        variant,
+        {"scope": form.scope, "condition": condition},
+        {
+            "quantifier": quantifier,
+            "operator": OPERATORS.get(quantifier),
+            "attribute": form.attribute,
+            "group": seed.group,
+            "group_name": group_name(seed.group or ""),
+            "test": condition_rows(form.attribute, form.edges),
+        },
+    )
+    for answer in (True, False):
+        if answer in sets:
+            yield Draft(wording, sets[answer], answer)
+        else:
+            yield Dropped(f"no image set for {quantifier} to be {str(answer).lower()}")
+
+
+@dataclass(frozen=True)
+class _Scenes:
+    """The scenes of one form, by what they hold."""
+
+    holding: list[str]  # an object in scope that fulfils the condition
+    all_holding: list[str]  # the same, and none in scope that fails it
+    failing: dict[str, list[str]]  # differ only in the condition: an object in scope, and all such fail
+    other: dict[str, list[str]]  # no object in scope
+
+    @staticmethod
+    def of(seed: Seed, pool: Pool, form: Form, group: str | None) -> _Scenes:
+        """The scenes of the pool; with a group, those where each object in scope has one attribute of it."""
+
+        def clear(scene_id: str) -> bool:
+            return group is None or None not in seed.values(form.scope, scene_id, group)
+
+        def scope(scene_id: str) -> int:
+            return seed.count(form.scope, scene_id)
+
+        def good(scene_id: str) -> int:
+            return seed.count(seed.graph, scene_id)
+
+        holding = [scene_id for scene_id in pool.positives if good(scene_id) and clear(scene_id)]
+        failing = pool.scenes(lambda s: scope(s) > 0 and good(s) == 0 and clear(s))
+        return _Scenes(
+            holding,
+            [scene_id for scene_id in holding if good(scene_id) == scope(scene_id)],
+            {key: found for key, found in failing.items() if found and fits(key, form.keys)},
+            pool.scenes(lambda scene_id: scope(scene_id) == 0),
+        )
+
+
+def _sets(quantifier: str, scenes: _Scenes, rng: random.Random) -> dict[bool, list[str]]:
+    """The image sets by answer, where there are any.
+
+    All-false, Some-false and No-true hold an object in scope that fails; All-true, Some-true and No-false one
+    that fulfils the condition. "The same" is false where one in scope fulfils the condition and one fails; to be
+    true it is shown in two images if there are.
+    """
+    mixed = scenes.failing | {f"{key} other": found for key, found in scenes.other.items()}
+    counterexamples = tuple(scenes.failing)
+    result: dict[bool, list[str]] = {}
+    if quantifier == "All":
+        if scenes.all_holding:
+            result[True] = choose(rng, scenes.all_holding, scenes.other)
+        if counterexamples:
+            result[False] = choose(rng, scenes.holding, mixed, prefer=counterexamples)
+    elif quantifier == SAME:
+        if scenes.all_holding:
+            result[True] = choose(rng, scenes.all_holding, scenes.other, fewest=2)
+        if scenes.holding and counterexamples:
+            result[False] = choose(rng, scenes.holding, mixed, prefer=counterexamples)
+    else:
+        if scenes.holding:
+            result[quantifier == "Some"] = choose(rng, scenes.holding, mixed, prefer=counterexamples)
+        if counterexamples:
+            result[quantifier == "No"] = choose(rng, [], mixed, prefer=counterexamples)
+    return result

@@ -1,0 +1,230 @@
+"""A seed as templates see it: its subgraph, its related scenes, and how to choose images among them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import cycle, islice, zip_longest
+
+from compvqa.covr.executor import Value
+from compvqa.covr.questions.easy import RandomScenes
+from compvqa.covr.questions.references import in_distractor, matches, unclear
+from compvqa.covr.questions.templates import Template, Variant, Wording
+from compvqa.covr.subgraphs.simple import closest_subgraphs
+from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.scenes.graph import SceneGraph
+
+Others = Callable[[str, Subgraph], bool]
+FEWEST_IMAGES, MOST_IMAGES = 2, 5
+RANDOM_SCENES = 10  # for the questions about the same references, at most
+MULTI = range(2, 5)  # instances in the start scene of a multi seed
+
+
+@dataclass(frozen=True)
+class Negative:
+    """A distractor scene, the nodes that differ there (for an attribute, its object), the names found."""
+
+    scene_id: str
+    nodes: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A question to be checked: on ``scenes`` its program must answer, and answer ``wanted`` where given."""
+
+    wording: Wording
+    scenes: list[str]
+    wanted: Value | None = None
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A question, or the other answer of a pair, that could not be made."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The scenes a variant may choose from: positives (the start scene first), negatives by key.
+
+    ``multiples`` are the scenes with several instances (the start scene first), which only multi seeds have.
+    """
+
+    positives: list[str]
+    multiples: list[str]
+    negatives: dict[str, list[Negative]]
+
+    def scenes(self, keep: Callable[[str], bool], skip: Iterable[str] = ()) -> dict[str, list[str]]:
+        """The negative scenes that ``keep`` takes, by key, without keys that fit a pattern of ``skip``."""
+        skip = tuple(skip)
+        return {
+            key: [negative.scene_id for negative in found if keep(negative.scene_id)]
+            for key, found in self.negatives.items()
+            if not fits(key, skip)
+        }
+
+
+class Seed:
+    """One seed with its related scenes.
+
+    ``others(scene_id, part)`` is the "others exist" check (App. B): whether the scene's image seems
+    to hold more instances of a simple subgraph than are annotated. None: there are no scores to ask.
+    ``random_scenes(references)`` gives scenes without them, to stand in the place of distractors; None: these stay.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        graph: Subgraph,
+        scene_id: str,
+        n_instances: int,
+        positives: Iterable[str],
+        negatives: Mapping[str, Sequence[Negative]],
+        scene: Callable[[str], SceneGraph],
+        others: Others | None = None,
+        multiples: Iterable[str] = (),
+        random_scenes: RandomScenes | None = None,
+    ):
+        self.number, self.graph, self.scene_id, self.n_instances = number, graph, scene_id, n_instances
+        self.multi = n_instances in MULTI
+        self.positives = list(dict.fromkeys([scene_id, *positives]))
+        self.multiples = list(dict.fromkeys([scene_id, *multiples])) if self.multi else []
+        self.negatives = {key: list(negatives[key]) for key in sorted(negatives) if negatives[key]}
+        self.scene = scene
+        self._others, self._random_scenes = others, random_scenes
+        self._counts: dict[tuple[int, str], int] = {}
+
+    def count(self, g: Subgraph, scene_id: str) -> int:
+        """The number of objects in the scene that ``g`` refers to."""
+        key = (g.key, scene_id)
+        if key not in self._counts:
+            self._counts[key] = len(matches(self.scene(scene_id), g))
+        return self._counts[key]
+
+    def values(self, g: Subgraph, scene_id: str, group: str) -> list[str | None]:
+        """The attribute of the group that each object ``g`` refers to in the scene has, None where not just one."""
+        scene = self.scene(scene_id)
+        found = [
+            [name for name, of in scene.objects[item].attributes.items() if of == group] for item in matches(scene, g)
+        ]
+        return [names[0] if len(names) == 1 else None for names in found]
+
+    def found_in(self, key: str, negative: Negative) -> Subgraph:
+        """The subgraph that a distractor was chosen for: the seed's with the names found there."""
+        return in_distractor(self.graph, key, negative.nodes, negative.names)
+
+    @cached_property
+    def group(self) -> str | None:
+        """The group of the root's attribute, as annotated in the start scene."""
+        scene = self.scene(self.scene_id)
+        found = matches(scene, self.graph)
+        attribute = self.graph.attribute
+        return scene.objects[found[0]].attributes[attribute] if found and attribute else None
+
+    @cached_property
+    def unclear(self) -> str | None:
+        """Why no template should ask about the subgraph, if so."""
+        return unclear(self.graph)
+
+    def has_keys(self, patterns: Iterable[str]) -> bool:
+        """Whether there is a distractor whose key fits one of the patterns."""
+        return any(fits(key, patterns) for key in self.negatives)
+
+    def pool(self, template: Template, variant: Variant, references: Sequence[Subgraph]) -> Pool:
+        """The scenes that ``variant`` may use for questions about ``references``.
+
+        With easy distractors, random scenes stand for those negatives that hold nothing the references refer to.
+        Where the "others exist" check is asked for, a scene fails it if it does for all simple subgraphs that say most
+        of what a reference refers to.
+        """
+        asked = references if variant.others_exist and self._others else ()
+        simple = [closest_subgraphs(g) for g in asked]
+
+        def good(scene_id: str) -> bool:
+            # lists, so that all are asked whatever the answers are: what is asked can be told before
+            return not any([all([self._others(scene_id, part) for part in parts]) for parts in simple])
+
+        negatives = self.negatives if self._random_scenes is None else self._easy(references)
+        return Pool(
+            [scene_id for scene_id in self.positives if good(scene_id)],
+            [scene_id for scene_id in self.multiples if good(scene_id)],
+            {
+                key: [negative for negative in found if good(negative.scene_id)]
+                for key, found in negatives.items()
+                if not fits(key, template.forbid)
+            },
+        )
+
+    def _easy(self, references: Sequence[Subgraph]) -> dict[str, list[Negative]]:
+        """The negatives; where no reference refers to anything, in another scene: a random one, none of the seed's.
+
+        Each keeps its key and names, so that the same is asked as with related distractors.
+        """
+        negatives = [(key, negative) for key, found in self.negatives.items() for negative in found]
+        own = {*self.positives, *self.multiples, *(negative.scene_id for _, negative in negatives)}
+        asked = {scene_id for scene_id in own if any(self.count(g, scene_id) for g in references)}
+        fillers = dict.fromkeys(negative.scene_id for _, negative in negatives if negative.scene_id not in asked)
+        drawn = (scene_id for scene_id in self._random_scenes(references) if scene_id not in own)
+        drawn = islice(drawn, min(RANDOM_SCENES, len(fillers)))
+        scenes = {scene_id: scene_id for scene_id in asked} | dict(zip(fillers, cycle(drawn), strict=False))
+        result: dict[str, list[Negative]] = {}
+        for key, negative in negatives:
+            if negative.scene_id in scenes:
+                result.setdefault(key, []).append(replace(negative, scene_id=scenes[negative.scene_id]))
+        return result
+
+
+def fits(key: str, patterns: Iterable[str]) -> bool:
+    """Whether a negative key fits one of the patterns (``*`` stands for anything)."""
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+
+def choose(
+    rng: random.Random,
+    positives: Sequence[str],
+    negatives: Mapping[str, Sequence[str]],
+    fewest: int = 1,
+    most: int = MOST_IMAGES,
+    prefer: Sequence[str] = (),
+) -> list[str]:
+    """A shuffled set of at most five distinct scenes (COVR, section 3.3).
+
+    The number of positives is drawn between ``fewest`` and ``most`` as far as there are any; the first given
+    is always among them. Negatives fill what is left, dealt evenly over their keys; the keys that fit
+    ``prefer`` are dealt first, and where there is such a key one place is kept for it.
+    """
+    n = rng.randint(min(fewest, len(positives)), min(most, len(positives)))
+    wanted = [key for key in negatives if fits(key, prefer) and negatives[key]]
+    if wanted and n == MOST_IMAGES:
+        n -= 1
+    rest = list(positives[1:])
+    rng.shuffle(rest)
+    chosen = [*positives[:1], *rest][:n]
+    taken = set(chosen)
+    for scene_id in _deal(rng, negatives, wanted):
+        if len(chosen) == MOST_IMAGES:
+            break
+        if scene_id not in taken:
+            taken.add(scene_id)
+            chosen.append(scene_id)
+    rng.shuffle(chosen)
+    return chosen
+
+
+def _deal(rng: random.Random, negatives: Mapping[str, Sequence[str]], first: Sequence[str]) -> Iterator[str]:
+    """The negatives in the order dealt: one a key and round, the keys of ``first`` before the others."""
+    early, late = list(first), [key for key in negatives if key not in first]
+    rng.shuffle(early)
+    rng.shuffle(late)
+    hands = []
+    for key in early + late:
+        hand = list(negatives[key])
+        rng.shuffle(hand)
+        hands.append(hand)
+    for round_ in zip_longest(*hands):
+        yield from (scene_id for scene_id in round_ if scene_id is not None)

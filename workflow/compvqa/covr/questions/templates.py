@@ -1,0 +1,188 @@
+"""Question templates as data: one YAML file each in a folder (Tables 1 and 2 of COVR)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from compvqa import plugins
+from compvqa.covr.english import clause, describe, noun_phrase, predicate
+from compvqa.covr.inflection import be, plural
+from compvqa.covr.questions.references import between_rows, object_rows, rows
+from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.errors import InputError
+from compvqa.files import read_yaml
+from compvqa.programs.rows import Row, to_json
+from compvqa.settings import Settings
+
+SkeletonRow = tuple[str, list[str | int], list[int]]
+
+
+class Needs(Settings):
+    """What a seed must have for a template."""
+
+    relation: bool = Field(True, description="The subgraph has a relation.")
+    attribute: bool = Field(False, description="The root has an attribute.")
+    group: bool = Field(False, description="The root's attribute has a group (color, material …).")
+    countable: bool = Field(False, description="The root's noun can be counted ('dog', not 'people').")
+    plural: bool = Field(False, description="The root's noun has a plural (not 'snow').")
+    multi: bool = Field(False, description="The start scene holds 2-4 instances.")
+    keys: tuple[str, ...] = Field((), description="A distractor whose key fits one of these patterns.")
+
+
+class Exclusion(Settings):
+    """Seeds that a template leaves out although it could use them."""
+
+    groups: tuple[str, ...] = Field((), description="Groups of the root's attribute; empty: all.")
+    nouns: tuple[str, ...] = Field((), description="Root nouns, also what begins with one ('tree trunk'); empty: all.")
+
+    def holds(self, noun: str, group: str | None) -> bool:
+        """Whether an object of that noun and attribute group is left out."""
+        return (not self.groups or group in self.groups) and (
+            not self.nouns or any(_is_kind_of(noun, other) for other in self.nouns)
+        )
+
+
+def _is_kind_of(noun: str, other: str) -> bool:
+    """Whether the noun is ``other``, its plural, or begins with it: "trees", "tree trunk"."""
+    return noun in (other, plural(other)) or noun.startswith(f"{other} ")
+
+
+class Variant(Settings):
+    """One form of a template: its text, its program and what its images must fulfil."""
+
+    text: str = Field(
+        description="The question. {slot}s are filled by the template's kind; {ref:the} and the like are "
+        "forms of a reference (see Phrase)."
+    )
+    program: tuple[SkeletonRow, ...] = Field(
+        description="Rows [operator, arguments, dependencies]; [Refer, [name], []] stands for the rows of a "
+        "reference, [Objects, [$edge], [row]] for those that find all that the row's objects have the edge's relation "
+        "to, [Between, [$edge], [subject, objects]] for those that find its relations with its modifiers between them, "
+        "and an argument or operator '$slot' for a slot's value."
+    )
+    others_exist: bool = Field(False, description="O: no image that holds more instances than annotated.")
+    options: dict[str, Any] = Field({}, description="What only this kind of template reads.")
+
+
+class Template(Settings):
+    """A template: preconditions, which negatives it wants, and variants, each with questions of its own."""
+
+    name: str = Field(description="The template's name in the paper.")
+    kind: str = Field(description="The module in questions/covr that fills the slots and chooses images.")
+    needs: Needs = Needs()
+    prefer: tuple[str, ...] = Field((), description="Negative keys (patterns) that are dealt first.")
+    forbid: tuple[str, ...] = Field((), description="Negative keys (patterns) that are never used.")
+    exclude: tuple[Exclusion, ...] = ()
+    options: dict[str, Any] = Field({}, description="What only this kind of template reads.")
+    variants: dict[str, Variant]
+
+    def excludes(self, noun: str, group: str | None) -> bool:
+        """Whether the template asks nothing about objects of that noun and attribute group."""
+        return any(exclusion.holds(noun, group) for exclusion in self.exclude)
+
+
+def load(folder: Path) -> list[Template]:
+    """The templates in ``folder``, by file name. Raises InputError that names a file that is wrong."""
+    paths = sorted(Path(folder).glob("*.yaml"))
+    if not paths:
+        raise InputError(f"{folder} holds no question templates (*.yaml): give the folder that does.")
+    return [_read(path) for path in paths]
+
+
+def _read(path: Path) -> Template:
+    try:
+        template = Template.model_validate(read_yaml(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise InputError(f"{path}: {where}: {first['msg']}.") from None
+    module_of(template, path)
+    return template
+
+
+def module_of(template: Template, path: Path | str = "") -> ModuleType:
+    """The module of the template's kind: it has ``drafts(template, variant, seed, rng)``."""
+    where = f"kind of template ({path or template.name})"
+    return plugins.find("compvqa.covr.questions.kinds", template.kind, "drafts", where)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A question's text, the same with parentheses for annotators, and its program."""
+
+    text: str
+    annotator_text: str
+    program: list[Row]
+
+    @cached_property
+    def program_json(self) -> str:
+        return to_json(self.program)
+
+
+class Phrase:
+    """A reference inside a template's text; what follows the colon is its form.
+
+    ``a`` "a sink that is below a towel", ``the``, ``plural`` (no article), ``singular`` (no article),
+    ``clause`` "people are erasing a mark", ``predicate`` "are erasing a mark", ``be`` "is" or "are", ``Be``,
+    ``Do`` "Does" or "Do".
+    """
+
+    def __init__(self, g: Subgraph, parentheses: bool):
+        self.g, self.parentheses = g, parentheses
+
+    def __format__(self, form: str) -> str:
+        return FORMS[form](self.g, self.parentheses)
+
+
+FORMS: dict[str, Callable[[Subgraph, bool], str]] = {
+    "a": lambda g, p: describe(g, parentheses=p),
+    "the": lambda g, p: describe(g, definite=True, parentheses=p),
+    "plural": lambda g, p: describe(g, number="plural", parentheses=p),
+    "singular": lambda g, p: noun_phrase(g, parentheses=p),
+    "clause": lambda g, p: clause(g, parentheses=p),
+    "predicate": lambda g, p: predicate(g, "plural", p),
+    "be": lambda g, p: be(g.name, "singular"),
+    "Be": lambda g, p: be(g.name, "singular").capitalize(),
+    "Do": lambda g, p: {"is": "Does", "are": "Do"}[be(g.name, "singular")],
+}
+
+
+EDGE_ROWS = {"Objects": object_rows, "Between": between_rows}
+
+
+def word(variant: Variant, references: Mapping[str, Subgraph], slots: Mapping[str, Any]) -> Wording:
+    """The variant's text and program with its references and slots filled in."""
+    texts = []
+    for parentheses in (False, True):
+        phrases = {name: Phrase(g, parentheses) for name, g in references.items()}
+        text = variant.text.format(**slots, **phrases)
+        texts.append(text[0].upper() + text[1:])
+    return Wording(texts[0], texts[1], fill(variant.program, references, slots))
+
+
+def fill(skeleton: tuple[SkeletonRow, ...], references: Mapping[str, Subgraph], slots: Mapping[str, Any]) -> list[Row]:
+    """The program of a skeleton, whose own dependencies count the skeleton's rows."""
+
+    def value(item: str | int) -> Any:
+        return slots[item[1:]] if isinstance(item, str) and item.startswith("$") else item
+
+    program: list[Row] = []
+    at: list[int] = []  # where each row of the skeleton ended up
+    for operation, arguments, dependencies in skeleton:
+        if operation == "Refer":
+            program.extend(rows(references[arguments[0]], len(program)))
+        elif operation in EDGE_ROWS:
+            given = (at[index] for index in dependencies)
+            program.extend(EDGE_ROWS[operation](value(arguments[0]), *given, len(program)))
+        else:
+            where = tuple(at[index] for index in dependencies)
+            program.append(Row(value(operation), tuple(map(value, arguments)), where))
+        at.append(len(program) - 1)
+    return program
