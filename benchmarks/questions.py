@@ -88,7 +88,7 @@ def repeat(questions: Path, out: Path, rows: int) -> None:
     import pyarrow as pa
 
     from compvqa import tables
-    from compvqa.questions.tables import QUESTIONS
+    from compvqa.covr.questions.tables import QUESTIONS
 
     if not rows_of([questions]):
         sys.exit(f"{questions} holds no question: give a larger size's folder.")

@@ -16,7 +16,7 @@ from measure import ROOT, print_table
 sys.path.insert(0, str(ROOT / "workflow"))
 
 from compvqa import tables  # noqa: E402  (found by the line above)
-from compvqa.evaluation.statistics import STATISTICS
+from compvqa.covr.statistics import STATISTICS
 from compvqa.paper.reference import Reference, load  # noqa: E402
 
 PARTS = {"Train": "train", "Dev.+Test": "dev+test"}

@@ -52,6 +52,7 @@ be_patient()
 LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 TEMPLATE_KINDS = sorted({TEMPLATES.load(name)["kind"] for name in TEMPLATES.names()})
 T = f"results/{CONFIG.testbed}"
+LANGUAGE = CONFIG.language  # of the programs
 JOBS = f"benchmarks/jobs/{CONFIG.testbed}"
 SPRITES = str(CONFIG.world)
 # Chains from overlap to questions by their methods: the main one, whose files lie in T, and those it is judged beside.

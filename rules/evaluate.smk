@@ -24,7 +24,7 @@ rule scores:
     params:
         config=data(CONFIG.section("scores")),
         seed=CONFIG.seed,
-        code=code_of("scores"),
+        code=code_of("scores", language=LANGUAGE),
         predictions=lambda wildcards, input: repeated("--predictions", input.predictions),
         splits=lambda wildcards, input: repeated("--splits", input.splits),
         paraphrases=repeated("--paraphrases", PARAPHRASES),

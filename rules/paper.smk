@@ -173,7 +173,7 @@ rule samples:
         images=data(repeated("--images", [f"{space}={folder}" for space, folder in CONFIG.images.items()])),
         seed=CONFIG.seed,
         look=LOOK,
-        code=code_of("samples"),
+        code=code_of("samples", language=LANGUAGE),
     shell:
         f"python -m compvqa samples {{output.page:q}} --dataset {{input.dataset:q}} --scenes {T}/scenes"
         f" {{params.images:q}}{STAGE}"

@@ -41,7 +41,7 @@ rule publish_questions:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        code=code_of("publish_questions"),
+        code=code_of("publish_questions", language=LANGUAGE),
     shell:
         "python -m compvqa publish-questions {output.questions:q} --dataset {input.dataset:q} --scenes {input.scenes:q}"
         f"{LOG}"
@@ -70,7 +70,7 @@ for name, parts in SPLIT_PARTS.items():
             mem_mb=memory(1000),
             runtime=minutes(30),
         params:
-            code=code_of("publish_split"),
+            code=code_of("publish_split", language=LANGUAGE),
         shell:
             "python -m compvqa publish-split {output.parts:q} --questions {input.questions:q} --split {input.split:q}"
             " --record {output.record:q}"
@@ -106,7 +106,7 @@ rule publish_card:
         testbed=CONFIG.testbed,
         licences=[[row.name, row.file, row.url, row.version, row.licence] for row in DOWNLOADS],
         look=files_digest(PROJECT / "workflow/compvqa/publish/templates"),
-        code=code_of("publish_card"),
+        code=code_of("publish_card", language=LANGUAGE),
     shell:
         f"python -m compvqa publish-card {FOLDER} --questions {{input.questions:q}} --made {{input.made:q}}"
         " --definitions $PROJECT/config/splits {params.splits:q} {params.raw:q} --world={params.world:q} --testbed {params.testbed:q} --record {output.record:q}"

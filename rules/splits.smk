@@ -22,7 +22,7 @@ rule split:
         config=lambda wildcards: split_settings(wildcards.split),
         lexicon=repeated("--lexicon", LEXICON),
         seed=CONFIG.seed,
-        code=code_of("split"),
+        code=code_of("split", language=LANGUAGE),
     shell:
         "python -m compvqa split {output.split:q} --dataset {input.dataset:q} --scenes {input.scenes:q}"
         " {params.lexicon:q}"
@@ -40,4 +40,4 @@ use rule split as split_of_m with:
     params:
         config=lambda wildcards: split_settings(wildcards.split, int(wildcards.m)),
         seed=CONFIG.seed,
-        code=code_of("split"),
+        code=code_of("split", language=LANGUAGE),

@@ -3,9 +3,9 @@ import pytest
 
 from compvqa.covr.judging.distractors import DISTRACTORS
 from compvqa.covr.judging.filters import FILTERS
+from compvqa.covr.questions.tables import DROPPED, QUESTIONS
 from compvqa.covr.subgraphs.tables import RELATED
 from compvqa.evaluation.scores import GENERALIZATION, SCORES
-from compvqa.questions.tables import DROPPED, QUESTIONS
 from compvqa.tables import write
 from fixtures.paper_inputs import World, build
 

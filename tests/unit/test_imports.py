@@ -29,9 +29,12 @@ def heavy(*modules: str) -> list[str]:
 def modules(stage: str) -> Iterator[str]:
     """The modules of a stage, with all that a config may choose for it but those that predict by trained models."""
     for module in MODULES[stage]:
-        before, _, choice = module.rstrip("}").partition("{")
+        before, _, rest = module.partition("{")
+        choice, _, after = rest.partition("}")
         if not choice:
             yield module
+        elif choice == "language":
+            yield f"{before}covr{after}"
         elif choice == "model":  # of baselines; other stages with one train it
             yield from (f"{before}{name}" for name in ("maj", "majtempl"))
         elif choice != "models":

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from compvqa import tables
-from compvqa.questions.tables import DATASET
+from compvqa.covr.questions.tables import DATASET
 from compvqa.scenes.tables import SCENES
 from fixtures.project import Project, copy_project
 from fixtures.released import detections, write_covr

@@ -273,6 +273,11 @@ class Config(Settings):
         if self.released and self.models.trained and not self.features.released.sources:
             raise ValueError("models.trained needs features.released where questions were released")
 
+    @property
+    def language(self) -> str:
+        """The language of the questions' programs."""
+        return "covr"
+
     def source(self, name: str) -> SourceSettings:
         """The source called ``name``."""
         return next(source for source in self.sources if source.name == name)

@@ -53,27 +53,27 @@ MODULES: dict[str, tuple[str, ...]] = {
     "balance": ("compvqa.covr.questions.balance",),
     "read_questions": ("compvqa.covr.released.reader",),
     "read_paraphrases": ("compvqa.questions.paraphrases",),
-    "split": ("compvqa.splits.splitters",),
+    "split": ("compvqa.splits.splitters", "compvqa.{language}.properties"),
     "features": ("compvqa.features.extract",),
     "read_features": ("compvqa.features.released", "compvqa.features.readers.{readers}"),
     "pretrain": ("compvqa.covr.pretraining.training", "compvqa.models.{model}"),
     "train": ("compvqa.training.loop", "compvqa.models.{model}"),
     "predict": ("compvqa.training.loop", "compvqa.models.{model}"),
     "baseline": ("compvqa.models.baseline", "compvqa.models.{model}"),
-    "scores": ("compvqa.evaluation.scores",),
-    "score": ("compvqa.evaluation.submitted",),
-    "statistics": ("compvqa.evaluation.statistics",),
+    "scores": ("compvqa.evaluation.scores", "compvqa.{language}.properties"),
+    "score": ("compvqa.evaluation.submitted", "compvqa.{language}.properties"),
+    "statistics": ("compvqa.covr.statistics",),
     "validity": ("compvqa.covr.judging.validity",),
     "distractors": ("compvqa.covr.judging.distractors",),
     "filters": ("compvqa.covr.judging.filters",),
     "table": ("compvqa.paper.tables", "compvqa.paper.tables.{make}"),
     "figure": ("compvqa.paper.figures", "compvqa.paper.figures.{make}"),
-    "publish_questions": ("compvqa.publish.parquet",),
-    "publish_split": ("compvqa.publish.parquet",),
-    "publish_card": ("compvqa.publish.card", "compvqa.publish.croissant"),
+    "publish_questions": ("compvqa.publish.parquet", "compvqa.{language}.properties"),
+    "publish_split": ("compvqa.publish.parquet", "compvqa.{language}.properties"),
+    "publish_card": ("compvqa.publish.card", "compvqa.publish.croissant", "compvqa.{language}.properties"),
     "crate": ("compvqa.publish.crate",),
     "manifest": ("compvqa.provenance.manifest",),
-    "samples": ("compvqa.paper.explorer.questions",),
+    "samples": ("compvqa.paper.explorer.questions", "compvqa.{language}.trace"),
     "index": ("compvqa.paper.explorer.index",),
 }
 
@@ -85,10 +85,11 @@ def modules_of(stage: str, **plugins: str | list[str]) -> list[str]:
     """
     found = []
     for module in MODULES[stage]:
-        before, brace, name = module.rstrip("}").partition("{")
+        before, brace, rest = module.partition("{")
+        name, _, after = rest.partition("}")
         chosen = plugins[name] if brace else ""
         for plugin in [chosen] if isinstance(chosen, str) else chosen:
-            full = module_name(before.rstrip("."), plugin) if brace else before
+            full = module_name(before.rstrip("."), plugin) + after if brace else before
             if not exists(full):
                 path = full.replace(".", "/")
                 raise InputError(f"there is no {name} {plugin!r} for {stage}: name another, or write {path}.py.")

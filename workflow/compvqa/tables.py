@@ -8,10 +8,10 @@ metadata: equal recipes give equal bytes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -28,12 +28,16 @@ _recipe: ContextVar[str] = ContextVar("recipe", default="")
 
 @dataclass(frozen=True)
 class Schema:
-    """A table's name, columns and key: what it is sorted by, unique together unless ``unique`` is False."""
+    """A table's name, columns and key: what it is sorted by, unique together unless ``unique`` is False.
+
+    ``metadata``: what the file says of itself besides its recipe and its name.
+    """
 
     name: str
     fields: pa.Schema
     key: tuple[str, ...]
     unique: bool = True
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def from_rows(self, rows: Iterable[dict]) -> pa.Table:
         """A table of ``rows`` (dictionaries with every column)."""
@@ -90,6 +94,7 @@ def write(path: Path | str, schema: Schema, data: pa.Table | pa.RecordBatchReade
         table = table.select(schema.fields.names).cast(schema.fields)
         batches = [table.sort_by([(column, "ascending") for column in schema.key])]
     metadata = {RECIPE: _recipe.get().encode(), SCHEMA: schema.name.encode()}
+    metadata |= {_key(name): value.encode() for name, value in schema.metadata.items()}
     fields = schema.fields.with_metadata(metadata)
     rows, last = 0, None
     with replacing(path) as temporary, pq.ParquetWriter(temporary, fields, compression="zstd") as out:
@@ -183,3 +188,15 @@ def recipe_of(path: Path | str) -> str | None:
     with _opened(path, None) as file:
         value = (file.metadata.metadata or {}).get(RECIPE)
     return value.decode() if value else None
+
+
+def metadata(path: Path | str, schema: Schema | None = None) -> dict[str, str]:
+    """What the file at ``path`` says of itself; with a schema, one that lacks its columns is refused."""
+    with _opened(path, schema) as file:
+        found = file.metadata.metadata or {}
+    known = {key: value.decode() for key, value in found.items() if key.startswith(_key(""))}
+    return {key.decode().removeprefix(_key("").decode()): value for key, value in known.items()}
+
+
+def _key(name: str) -> bytes:
+    return f"compvqa.{name}".encode()

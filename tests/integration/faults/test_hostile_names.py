@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from compvqa import tables
-from compvqa.questions.tables import DATASET, QUESTIONS
+from compvqa.covr.questions.tables import DATASET, QUESTIONS
 from compvqa.scenes.raw import clean_name
 from compvqa.scenes.tables import OBJECTS, REJECTS, SCENES
 from fixtures.project import Project, copy_project

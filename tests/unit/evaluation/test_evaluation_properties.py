@@ -1,11 +1,12 @@
 """The properties that accuracy is told by, on programs of the paper's templates."""
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from compvqa.covr.properties import Question
+from compvqa import tables
+from compvqa.covr.properties import Question, held
+from compvqa.covr.questions.tables import DATASET
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
-from compvqa.evaluation.properties import held, properties_of
+from compvqa.evaluation.properties import properties_of
 from compvqa.programs.rows import Row, to_json
 
 STANDING = (Row("Scene"), Row("Filter", ("standing",), (0,)), Row("Exists", (), (1,)))
@@ -46,7 +47,7 @@ def test_only_the_questions_that_are_asked_for_are_read(tmp_path):
     row = {"template": "COUNT", "answer": "2", "program": program, "tree": CAT.json(), "properties": None}
     rows = [row | {"question_id": f"q{number}"} for number in range(3)]
     rows.append(row | {"question_id": "broken", "program": "no program"})
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "dataset.parquet")
+    tables.write(tmp_path / "dataset.parquet", DATASET, [dict.fromkeys(DATASET.fields.names) | row for row in rows])
     found = properties_of(tmp_path / "dataset.parquet", pa.array(["q1"])).to_pylist()
     assert found == [{"question_id": "q1", "property": name} for name in ("ANS-NUM", "HAS-COUNT")]
     assert properties_of(tmp_path / "dataset.parquet", pa.array([], pa.string())).to_pylist() == []

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 
 from compvqa import tables
+from compvqa.covr.questions.tables import DATASET
 from compvqa.models import baseline, maj, majtempl
 from compvqa.programs.rows import Row, to_json
-from compvqa.questions.tables import DATASET, PARAPHRASES
+from compvqa.questions.tables import PARAPHRASES
 from compvqa.splits.splitters import SPLITS
 
 COUNT = to_json([Row("Find", ("cat",)), Row("Count", (), (0,))])

@@ -109,13 +109,13 @@ def test_each_side_shows_what_its_programs_rows_gave(page, world):
 def test_rows_that_were_run_have_their_values_and_a_sub_programs_rows_none():
     things = {"1": Object("1", "boy", {"happy": None}), "2": Object("2", "boy")}
     rows = [Row("Find", ("boy",)), Row("All", (condition_rows("happy", ()),), (0,))]
-    shown = run(to_json(rows), [SceneGraph("w:1", things)])
+    shown = run(to_json(rows), [SceneGraph("w:1", things)], "covr")
     assert [(line.index, line.value) for line in shown] == [
         *[("1", "w:1: boy 1, boy 2"), ("2", "false"), ("2.1", ""), ("2.2", ""), ("2.3", "")],
     ]
     assert [replace(line, value="") for line in shown] == list(lines(to_json(rows)))
     crowd = SceneGraph("w:2", {str(number): Object(str(number), "boy") for number in range(100)})
-    assert len(run(to_json(rows[:1]), [crowd])[0].value) < 250
+    assert len(run(to_json(rows[:1]), [crowd], "covr")[0].value) < 250
 
 
 def test_strange_names_never_become_markup(page):

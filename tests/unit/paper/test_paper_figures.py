@@ -16,9 +16,9 @@ from compvqa import plugins
 from compvqa.covr.paper import drawing
 from compvqa.covr.paper.composition import composition
 from compvqa.covr.paper.figures import subgraph
+from compvqa.covr.statistics import STATISTICS
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
 from compvqa.errors import InputError
-from compvqa.evaluation.statistics import STATISTICS
 from compvqa.paper import figures, style
 from compvqa.paper.figures import accuracy, answers, training
 from compvqa.paper.reference import load

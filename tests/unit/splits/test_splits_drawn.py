@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
+from compvqa.covr.questions.tables import DATASET
 from compvqa.errors import InputError
 from compvqa.paper.data import plain
 from compvqa.programs.rows import Row, to_json
-from compvqa.questions.tables import DATASET
 from compvqa.splits.splitters import SPLITS, SplitSettings, read_definition, split
 
 PROGRAMS = {"name": "program-1", "setup": "zero-shot", "drawn": {"kind": "programs", "share": 0.2}}

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.covr.properties import predicate
+from compvqa.covr.questions.tables import DATASET
 from compvqa.errors import InputError
 from compvqa.programs.rows import Row, to_json
-from compvqa.questions.tables import DATASET
 from compvqa.scenes.tables import SCENES
 from compvqa.splits.leaks import check_leaks
 from compvqa.splits.splitters import SPLITS, SplitSettings, read_definition, split

@@ -10,6 +10,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LxmertConfig, LxmertModel, PreTrainedTokenizerFast
 
 from compvqa import tables
+from compvqa.covr.questions.tables import DATASET
 from compvqa.features.store import ImageRegions, write
 from compvqa.files import read_json
 from compvqa.models import lxmert, vilbert, visualbert
@@ -30,7 +31,8 @@ def folder(tmp_path_factory):
     write(folder / "regions.parquet", folder / "features.safetensors", images, REGION)
     scenes = [dict.fromkeys(SCENES.fields.names) | {"scene_id": f"s:{n}", "image": f"s:{n}"} for n in range(4)]
     pq.write_table(pa.Table.from_pylist(scenes, schema=SCENES.fields), folder / "scenes.parquet")
-    pq.write_table(pa.Table.from_pylist([question(n) for n in range(12)]), folder / "questions.parquet")
+    rows = [dict.fromkeys(DATASET.fields.names) | question(n) for n in range(12)]
+    tables.write(folder / "questions.parquet", DATASET, rows)
     words = Tokenizer(models.WordPiece({"[PAD]": 0, "[UNK]": 1, "is": 7, "it": 8, "red": 9}, unk_token="[UNK]"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     PreTrainedTokenizerFast(tokenizer_object=words, pad_token="[PAD]", unk_token="[UNK]").save_pretrained(folder)

@@ -341,6 +341,7 @@ def split(
     code: Code = None,
 ) -> None:
     """Make one compositional split (section 4); --config holds its definition and the common settings."""
+    from compvqa.questions.dataset import language_of
     from compvqa.run import validate
     from compvqa.splits.splitters import SplitSettings
     from compvqa.splits.splitters import split as work
@@ -352,6 +353,7 @@ def split(
         lambda: work(dataset, request.definition, lexicon, out, settings, seed, scenes),
         [dataset, scenes, *([lexicon] if lexicon else [])],
         [out],
+        language=language_of(dataset),
     )
 
 

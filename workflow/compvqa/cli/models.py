@@ -203,6 +203,7 @@ def scores(
 ) -> None:
     """Score runs on all parts of all splits, and how far they generalize (section 5)."""
     from compvqa.evaluation.scores import ScoreSettings, score
+    from compvqa.questions.dataset import language_of
 
     frame = Frame("scores", config, seed, code)
     settings = frame.settings(ScoreSettings)
@@ -210,6 +211,7 @@ def scores(
         lambda: score(predictions, dataset, splits, out, generalization, settings, seed, paraphrases),
         [*predictions, dataset, *splits, *optional(paraphrases)],
         [out, generalization],
+        language=language_of(dataset),
     )
 
 
@@ -219,7 +221,7 @@ def statistics(
     code: Code = None,
 ) -> None:
     """Count what Table 3 and Figures 4 to 6 show."""
-    from compvqa.evaluation.statistics import statistics as work
+    from compvqa.covr.statistics import statistics as work
 
     frame = Frame("statistics", None, 0, code)
     frame.run(lambda: work(dataset, out), [dataset], [out])

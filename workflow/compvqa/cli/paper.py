@@ -64,12 +64,13 @@ def samples(
 ) -> None:
     """Make a page of sample questions with their images, programs and answers."""
     from compvqa.paper.explorer.questions import ExplorerSettings, make
+    from compvqa.questions.dataset import language_of
 
     frame = Frame("samples", config, seed, code)
     settings = frame.settings(ExplorerSettings)
     folders = {space: Path(folder) for space, _, folder in (text.partition("=") for text in images)}
     inputs = [dataset, *scene_tables(scenes)]
-    frame.run(lambda: make(dataset, scenes, folders, out, settings, seed), inputs, [out])
+    frame.run(lambda: make(dataset, scenes, folders, out, settings, seed), inputs, [out], language=language_of(dataset))
 
 
 def index(

@@ -21,9 +21,10 @@ def publish_questions(
 ) -> None:
     """Put all questions in one table with their images and properties, to be handed to others."""
     from compvqa.publish.parquet import publish_questions as work
+    from compvqa.questions.dataset import language_of
 
     frame = Frame("publish_questions", None, 0, code)
-    frame.run(lambda: work(dataset, scenes, out), [dataset, scenes], [out])
+    frame.run(lambda: work(dataset, scenes, out), [dataset, scenes], [out], language=language_of(dataset))
 
 
 def publish_split(
@@ -34,10 +35,18 @@ def publish_split(
     code: Code = None,
 ) -> None:
     """Write the questions of each part of a split."""
+    from compvqa.publish.parquet import language_of_published
     from compvqa.publish.parquet import publish_split as work
 
     frame = Frame("publish_split", None, 0, code)
-    frame.run(lambda: work(questions, split, {path.stem: path for path in out}), [questions, split], out, record)
+    language = language_of_published(questions)
+    frame.run(
+        lambda: work(questions, split, {path.stem: path for path in out}),
+        [questions, split],
+        out,
+        record,
+        language=language,
+    )
 
 
 def publish_card(
@@ -59,6 +68,7 @@ def publish_card(
     from compvqa.publish.card import write_card
     from compvqa.publish.croissant import write_croissant
     from compvqa.publish.description import DATA, describe
+    from compvqa.publish.parquet import language_of_published
     from compvqa.publish.settings import PublishSettings
     from compvqa.scenes.download import read_sources
 
@@ -76,7 +86,7 @@ def publish_card(
         return {"splits": len(described.splits), "files": sum(len(split.parts) for split in described.splits)}
 
     inputs = [questions, made, *wanted, folder / DATA, *([sources] if sources else [])]
-    frame.run(work, inputs, [card, metadata], record)
+    frame.run(work, inputs, [card, metadata], record, language=language_of_published(questions))
 
 
 def _by_name(raw: list[str]) -> dict[str, list[Path]]:

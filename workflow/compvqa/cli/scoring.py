@@ -37,6 +37,7 @@ def score(
 
     from compvqa.evaluation.scores import ScoreSettings
     from compvqa.evaluation.submitted import save, score_file
+    from compvqa.questions.dataset import language_of
 
     if (text is None) != (size is None):
         raise InputError("a generalization score compares with VBText and VB_iid-size: give both --text and --size.")
@@ -62,7 +63,7 @@ def score(
         return counts
 
     inputs = [file, made, questions, *optional(paraphrases), *optional(text), *optional(size)]
-    frame.run(work, inputs, [out] if out else [])
+    frame.run(work, inputs, [out] if out else [], language=language_of(questions))
     for table in _tables(rows, file, settings.level):
         Console().print(table)
 

@@ -1,34 +1,27 @@
 """Properties of questions, from which compositional splits are made (COVR, section 4 and Table 5).
 
 A property is a predicate over a question's program, template, answer and subgraph. It has a name such as
-``HAS-QUANT-ALL`` or ``TPL-VERIFYATTR``; names are joined by ``and``, ``or``, ``not`` and parentheses, and a
-name with a space in it stands in double quotes: ``"LEXICAL-wine bottle" and not RM/V/C``. :data:`PROPERTIES`
-lists every kind with its meaning. What a name says of operators is about the rows of the question's own
-program, not about the conditions inside quantifiers. What it says of the subgraph is, where that is not known (of
-questions that were read from released files), about the references in the program, conditions included.
+``HAS-QUANT-ALL`` or ``TPL-VERIFYATTR``; :data:`PROPERTIES` lists every kind with its meaning. What a name says of
+operators is about the rows of the question's own program, not about the conditions inside quantifiers. What it says of
+the subgraph is, where that is not known (of questions that were read from released files), about the references in the
+program, conditions included.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol
+from functools import cache, cached_property
 
 import pyarrow as pa
 
 from compvqa.covr import structures
 from compvqa.covr.language import COMPARISONS
 from compvqa.covr.subgraphs.subgraph import Subgraph, parse
-from compvqa.errors import InputError
+from compvqa.programs import properties
+from compvqa.programs.properties import AttributeGroups, Predicate, Property
 from compvqa.programs.rows import Program, from_json, walk
-
-
-class AttributeGroups(Protocol):
-    """What properties ask of a lexicon."""
-
-    def group(self, attribute: str) -> str | None: ...
+from compvqa.splits import expressions
 
 
 @dataclass(frozen=True)
@@ -62,7 +55,6 @@ class Question:
         return names
 
 
-Predicate = Callable[[Question], bool]
 COLUMNS = ("template", "answer", "program", "tree", "properties")  # of the data set, from which questions are made
 
 
@@ -151,36 +143,6 @@ def _answer(question: Question, value: str | None) -> bool:
     return _same(value, question.answer)
 
 
-@dataclass(frozen=True)
-class Property:
-    """A kind of property.
-
-    ``values``: what may follow the name after a dash: a tuple of words, or a phrase that says what it may be
-    (anything, a number), or None for nothing. ``bare``: whether the name may stand without.
-    """
-
-    name: str
-    meaning: str
-    holds: Callable[[Question, str | None], bool]
-    values: tuple[str, ...] | str | None = None
-    bare: bool = True
-
-    def accepts(self, value: str | None) -> bool:
-        """Whether the name may be followed by ``value`` (None: by nothing)."""
-        if value is None:
-            return self.bare
-        if self.values == "a number":
-            return value.isdecimal()
-        return bool(value) and (value in self.values if isinstance(self.values, tuple) else bool(self.values))
-
-    def form(self) -> str:
-        """How the name is written: ``HAS-QUANT[-ALL|SOME]``."""
-        if self.values is None:
-            return self.name
-        tail = "|".join(self.values) if isinstance(self.values, tuple) else f"<{self.values}>"
-        return f"{self.name}[-{tail}]" if self.bare else f"{self.name}-{tail}"
-
-
 PROPERTIES = (
     Property(
         "HAS-QUANT",
@@ -243,74 +205,38 @@ PROPERTIES = (
 )
 
 
+# The names that do not depend on the questions
+LISTED = (
+    *(kind.name for kind in PROPERTIES if kind.bare),
+    *(f"{kind.name}-{value}" for kind in PROPERTIES if isinstance(kind.values, tuple) for value in kind.values),
+    *("ANS-NUM", "ANS-ATTR", "ANS-NOUN"),
+)
+_GROUPS = ("AllSame", "QueryAttribute")  # their argument is a group of attributes
+# Further columns that are published: the dataset's column, and what it holds
+PUBLISHED = {"subgraph": ("tree", "the subgraph that it was made from, as JSON; null where it was read, not made")}
+
+
+@cache
 def named(name: str) -> Predicate:
     """The predicate of one property's name; raises :class:`InputError` for a name that there is not."""
-    for kind in PROPERTIES:
-        value = name[len(kind.name) + 1 :] if name.startswith(f"{kind.name}-") else None
-        if (value is not None or name == kind.name) and kind.accepts(value):
-            return lambda question: kind.holds(question, value)
-    forms = ", ".join(kind.form() for kind in PROPERTIES)
-    raise InputError(f"there is no property {name!r}: use one of {forms}.")
-
-
-_TOKEN = re.compile(r'\s*(?:"([^"]*)"|([()])|([^\s()"]+))')
-_WORDS = {"and", "or", "not"}
+    return properties.named(name, PROPERTIES)
 
 
 def predicate(expression: str) -> Predicate:
-    """The predicate of an expression of properties; ``not`` binds before ``and``, ``and`` before ``or``.
+    """The predicate of an expression of properties (:mod:`compvqa.splits.expressions`)."""
+    return expressions.predicate(expression, named)
 
-    Raises :class:`InputError` where the expression can't be read or names no property.
+
+def held(question: Question) -> list[str]:
+    """The names of the question's properties, sorted: kinds, and with them values.
+
+    Those of :data:`LISTED`, the numbers in the program, and the groups of attributes that are compared; names of
+    templates, attributes and other words are left out.
     """
-    tokens = _tokens(expression)
-    result = _any(tokens, expression)
-    if tokens:
-        raise InputError(f"the property {expression!r} goes wrong at {tokens[-1][1]!r}: join names by and / or.")
-    return result
+    return sorted(name for name in _possible(question) if named(name)(question))
 
 
-def _tokens(expression: str) -> list[tuple[bool, str]]:
-    """The expression's tokens, the last one first, each with whether it is a name."""
-    tokens, position = [], 0
-    text = expression.rstrip()
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise InputError(f"the property {expression!r} has an open quotation mark: close it.")
-        quoted, bracket, word = match.groups()
-        tokens.append((bracket is None and word not in _WORDS, quoted or bracket or word or ""))
-        position = match.end()
-    return tokens[::-1]
-
-
-def _any(tokens: list[tuple[bool, str]], expression: str) -> Predicate:
-    parts = [_every(tokens, expression)]
-    while tokens and tokens[-1] == (False, "or"):
-        tokens.pop()
-        parts.append(_every(tokens, expression))
-    return parts[0] if len(parts) == 1 else lambda question: any(part(question) for part in parts)
-
-
-def _every(tokens: list[tuple[bool, str]], expression: str) -> Predicate:
-    parts = [_single(tokens, expression)]
-    while tokens and tokens[-1] == (False, "and"):
-        tokens.pop()
-        parts.append(_single(tokens, expression))
-    return parts[0] if len(parts) == 1 else lambda question: all(part(question) for part in parts)
-
-
-def _single(tokens: list[tuple[bool, str]], expression: str) -> Predicate:
-    if not tokens:
-        raise InputError(f"the property {expression!r} ends too early: a name is missing.")
-    is_name, token = tokens.pop()
-    if is_name:
-        return named(token)
-    if token == "not":
-        inner = _single(tokens, expression)
-        return lambda question: not inner(question)
-    if token == "(":
-        result = _any(tokens, expression)
-        if tokens and tokens.pop() == (False, ")"):
-            return result
-        raise InputError(f"the property {expression!r} has an open parenthesis: close it.")
-    raise InputError(f"the property {expression!r} goes wrong at {token!r}: a name is missing before it.")
+def _possible(question: Question) -> set[str]:
+    numbers = {f"HAS-NUM-{a}" for row in question.program for a in row.arguments if type(a) is int}
+    groups = {f"HAS-SAMEATTR-{row.arguments[0]}" for row in question.program if row.operation in _GROUPS}
+    return {*LISTED, *numbers, *groups}

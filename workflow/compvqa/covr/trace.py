@@ -7,7 +7,7 @@ from typing import Any
 
 from compvqa.covr.executor import Entailment, Groups, Images, ProgramError, Relations, answer_text, trace
 from compvqa.programs.printed import listing, table
-from compvqa.programs.rows import Program
+from compvqa.programs.rows import Program, walk
 from compvqa.scenes.graph import SceneGraph
 
 
@@ -32,6 +32,11 @@ def traced(
         printed = [*(show_value(value, scenes) for value in values), f"no answer: {error.reason}"]
     by_index = {str(number): text for number, text in enumerate(printed, 1)}
     return [(*line, by_index.get(line[0], "")) for line in listing(program)]
+
+
+def nouns(program: Program) -> set[str]:
+    """The nouns that a program looks for."""
+    return {name for row in walk(program) if row.operation == "Find" for name in row.arguments}
 
 
 def show_value(value: Any, scenes: Sequence[SceneGraph]) -> str:

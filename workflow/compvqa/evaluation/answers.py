@@ -22,6 +22,7 @@ from pyarrow.dataset import dataset as open_dataset
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
+from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
 
 IID = "iid"
@@ -68,6 +69,7 @@ def judge(
     they are left out. One of which it has only some, a question answered twice, or a run's name that can't be read
     raise :class:`InputError`.
     """
+    language_of(dataset)
     db.register("predictions", predictions)
     names = [name for (name,) in db.sql("select distinct run from predictions order by run").fetchall()]
     db.register("runs", pa.table({"run": names, "trained_on": [Run.parse(name).split for name in names]}, _RUNS))

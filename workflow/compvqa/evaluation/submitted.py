@@ -16,7 +16,8 @@ from compvqa.evaluation.answers import EVALUATED, judge
 from compvqa.evaluation.scores import ScoreSettings, generalization_rows, score_rows
 from compvqa.given import read_given
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
-from compvqa.questions.tables import PARAPHRASES, QUESTIONS
+from compvqa.questions.dataset import DATASET
+from compvqa.questions.tables import PARAPHRASES
 from compvqa.splits.splitters import SPLITS
 from compvqa.tables import Schema
 
@@ -59,7 +60,7 @@ def score_file(
     score. Raises :class:`InputError` where answers are missing, to unknown questions, or given twice.
     """
     files = {"comp": file} | (dict(zip(("text", "size"), baselines, strict=True)) if baselines else {})
-    known = set(tables.read(dataset, QUESTIONS, ["question_id"])["question_id"].to_pylist())
+    known = set(tables.read(dataset, DATASET, ["question_id"])["question_id"].to_pylist())
     answers = {variant: _read(path, known, dataset) for variant, path in files.items()}
     asked = _asked(split, paraphrases)
     asked = _of_parts(asked, _chosen(asked, parts, file, answers["comp"], split))

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compvqa import tables
+from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.tables import Schema
 
@@ -78,6 +79,7 @@ def _paraphrased(questions: pa.Table, paraphrases: Path) -> pa.Table:
 
 
 def _questions(dataset: Path, split: Path | None, parts: Sequence[str], columns: Sequence[str]) -> pa.Table:
+    language_of(dataset)
     table = tables.read(dataset, columns=[*columns, "part"])
     wanted = pa.array(parts, pa.string())
     if split is None:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compvqa.covr.story import Tables, stories
 from compvqa.errors import InputError
+from compvqa.programs import wings
 from compvqa.provenance.folds import judged
 from compvqa.provenance.history import History, Record, run_folder
 from compvqa.provenance.steps import Step, steps
+from compvqa.questions.dataset import language_of
 from compvqa.scenes.pins import LOCK
 from compvqa.seeds import by_rank
 from compvqa.splits.splitters import SplitSettings, guard, parts_of
@@ -94,7 +95,7 @@ def audit(split: Path, examples: int, seed: int) -> dict:
         "raw": raw_files(found),
         "guard": _guard(history, record),
         "folds": judged(history, target.records),
-        "examples": stories(Tables.behind(history, target.records), drawn, [split]),
+        "examples": _stories(target, _dataset(history, record), drawn, [split]),
     }
 
 
@@ -144,5 +145,16 @@ def example(question_id: str, dataset: Path) -> dict:
     """One question's whole story; ``dataset`` is its table of questions, beside whose folder the splits lie."""
     target = Target.of(dataset)
     splits = sorted(dataset.parent.parent.joinpath("splits").glob("*.parquet"))
-    (found,) = stories(Tables.behind(target.history, target.records), [question_id], splits)
+    (found,) = _stories(target, dataset, [question_id], splits)
     return found | {"steps": [step.data() for step in steps(target.history, target.records)]}
+
+
+def _stories(target: Target, dataset: Path, question_ids: Sequence[str], splits: Sequence[Path]) -> list[dict]:
+    """The stories of questions of a dataset, as its language tells them."""
+    story = wings.part(language_of(dataset), "story")
+    return story.stories(story.Tables.behind(target.history, target.records), question_ids, splits)
+
+
+def _dataset(history: History, record: Record) -> Path:
+    """The table of questions that a split was made from."""
+    return next(history.root / path for path in record.inputs if Path(path).name == "questions.parquet")

@@ -11,7 +11,6 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from compvqa.publish.description import Description
-from compvqa.publish.parquet import MEANING
 from compvqa.tables import replacing, running
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -27,7 +26,10 @@ def write_card(described: Description, path: Path) -> None:
     )  # fmt: skip
     environment.filters |= {"text": as_text, "block": as_block}
     page = environment.get_template("card.md.j2").render(
-        d=described, own=running(), front=front_matter(described), meaning=MEANING, example=_json(described.example)
+        d=described,
+        own=running(),
+        front=front_matter(described),
+        example=_json(described.example),
     )
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf-8")

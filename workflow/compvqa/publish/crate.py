@@ -29,7 +29,6 @@ from compvqa.publish.settings import PublishSettings
 from compvqa.records.record import without_folders
 from compvqa.scenes.download import Download
 from compvqa.settings import Settings
-from compvqa.stages import MODULES
 from compvqa.tables import running
 
 METADATA = "ro-crate-metadata.json"
@@ -197,7 +196,7 @@ class Builder:
         identifier = _id("tool", run.stage, run.data["code"])
         versions = run.data["versions"]
         if identifier not in self.tools:
-            module = next((name for name in MODULES.get(run.stage, ()) if "{" not in name), "compvqa")
+            module = next(iter(run.data.get("modules", ())), "compvqa")
             self.tools[identifier] = self._software(
                 identifier,
                 f"compvqa {run.stage}",

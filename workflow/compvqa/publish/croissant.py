@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from compvqa.files import write_json
 from compvqa.publish.description import Description, Part, Split
-from compvqa.publish.parquet import MEANING, PUBLISHED
 from compvqa.tables import running
 
 VERSION = "http://mlcommons.org/croissant/1.1"
@@ -56,7 +55,7 @@ def croissant(described: Description) -> dict:
         in_language=["en"],
         keywords=["visual question answering", "compositional generalization", "scene graphs"],
         distribution=[_file(context, part) for _, part in parts],
-        record_sets=[_records(context, split, part) for split, part in parts],
+        record_sets=[_records(context, described, split, part) for split, part in parts],
     ).to_json()
 
 
@@ -72,7 +71,7 @@ def _file(context: mlc.Context, part: Part) -> mlc.FileObject:
     )
 
 
-def _records(context: mlc.Context, split: Split, part: Part) -> mlc.RecordSet:
+def _records(context: mlc.Context, described: Description, split: Split, part: Part) -> mlc.RecordSet:
     name = f"{split.name}/{part.name}"
     definition = split.definition
     held = definition.property or (definition.drawn.kind if definition.drawn else "nothing")
@@ -82,17 +81,17 @@ def _records(context: mlc.Context, split: Split, part: Part) -> mlc.RecordSet:
         name=name,
         description=f"{part.rows} questions: the part {part.name} of the split {split.name}, which holds out {held}.",
         key=[f"{quote(name)}/question_id"],
-        fields=[_field(context, quote(name), field, part) for field in PUBLISHED.fields],
+        fields=[_field(context, quote(name), field, described.meaning[field.name], part) for field in described.fields],
     )
 
 
-def _field(context: mlc.Context, records: str, field: pa.Field, part: Part) -> mlc.Field:
+def _field(context: mlc.Context, records: str, field: pa.Field, meaning: str, part: Part) -> mlc.Field:
     listed = pa.types.is_list(field.type)
     return mlc.Field(
         ctx=context,
         id=f"{records}/{field.name}",
         name=field.name,
-        description=MEANING[field.name],
+        description=meaning,
         data_types=[mlc.DataType.TEXT],
         is_array=True if listed else None,
         array_shape="-1" if listed else None,

@@ -15,7 +15,7 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.files import read_json, read_yaml
 from compvqa.provenance.sources import Licence, Source, common, licence
-from compvqa.publish.parquet import PUBLISHED
+from compvqa.publish.parquet import language_of_published, meaning, published_schema
 from compvqa.publish.settings import PublishSettings
 from compvqa.records.record import sha256
 from compvqa.splits.splitters import SplitDefinition, read_definition
@@ -68,6 +68,8 @@ class Description:
     questions: int
     recipe: str
     example: Mapping[str, object]
+    fields: pa.Schema
+    meaning: Mapping[str, str]
 
 
 def describe(
@@ -84,7 +86,9 @@ def describe(
     ``published`` is the table of all questions, ``record`` that of the dataset's making. :class:`InputError` names a
     split that has no files.
     """
-    table = tables.read(published, PUBLISHED, ["question_id", "template", "images"])
+    language = language_of_published(published)
+    schema = published_schema(language)
+    table = tables.read(published, schema, ["question_id", "template", "images"])
     return Description(
         name=settings.name or testbed,
         testbed=testbed,
@@ -98,6 +102,8 @@ def describe(
         questions=len(table),
         recipe=tables.recipe_of(published) or "",
         example=_first(published),
+        fields=schema.fields,
+        meaning=meaning(language),
     )
 
 

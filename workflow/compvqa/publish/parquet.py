@@ -14,17 +14,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compvqa import query, tables
-from compvqa.covr.properties import COLUMNS, questions
 from compvqa.errors import InputError
-from compvqa.evaluation.properties import held
+from compvqa.programs import wings
 from compvqa.progress import track
-from compvqa.questions.tables import DATASET
+from compvqa.questions.dataset import LANGUAGE, language_of
 from compvqa.scenes.tables import SCENES
 from compvqa.splits.splitters import SPLITS
 from compvqa.tables import Schema
 
-# What a column holds, as the card and the metadata say it.
-MEANING = {
+# What a column holds, as the card and the metadata say it; a language may have more.
+_CORE = {
     "question_id": "identifier: a hash of text, scenes and answer",
     "text": "the question",
     "answer": "true, false, a number, or a word",
@@ -33,31 +32,40 @@ MEANING = {
     "images": "the images that it is asked of, in the order shown, as <image space>:<id>",
     "scene_ids": "their scene graphs",
     "properties": "the properties of the question that splits may hold out",
-    "subgraph": "the subgraph that it was made from, as JSON; null where it was read, not made",
 }
-PUBLISHED = Schema(
-    "published",
-    pa.schema(
-        [
-            (name, pa.list_(pa.string()) if name in ("images", "scene_ids", "properties") else pa.string())
-            for name in MEANING
-        ]
-    ),
-    key=("question_id",),
-)
+_LISTS = ("images", "scene_ids", "properties")
 _BATCH = 16_384
+
+
+def meaning(language: str) -> dict[str, str]:
+    """What each column of published questions holds."""
+    return _CORE | {name: text for name, (_, text) in wings.part(language, "properties").PUBLISHED.items()}
+
+
+def published_schema(language: str) -> Schema:
+    """The schema of published questions: the core columns, and those that the language adds."""
+    fields = [(name, pa.list_(pa.string()) if name in _LISTS else pa.string()) for name in meaning(language)]
+    return Schema("published", pa.schema(fields), key=("question_id",), metadata={LANGUAGE: language})
+
+
+def language_of_published(published: Path) -> str:
+    """The language of the programs in a table of published questions."""
+    name = tables.metadata(published).get(LANGUAGE)
+    if not name:
+        raise InputError(f"{published} is no table of published questions: publish them anew.")
+    return name
 
 
 def publish_questions(dataset: Path, scenes: Path, out: Path) -> dict[str, int]:
     """Write all questions of the dataset with their images (by the table of ``scenes``) and properties."""
-    tables.check(dataset, DATASET)
-    image_of = _images(scenes)
+    language = language_of(dataset)
+    schema, image_of = published_schema(language), _images(scenes)
     with pq.ParquetFile(dataset) as file:
         total = -(-file.metadata.num_rows // _BATCH)
         batches = track(file.iter_batches(_BATCH), "publishing questions", total, "batch")
-        rows = query.rebatch((_published(batch, image_of) for batch in batches), PUBLISHED.fields)
-        reader = pa.RecordBatchReader.from_batches(PUBLISHED.fields, rows)
-        return {"in": file.metadata.num_rows, "out": tables.write(out, PUBLISHED, reader)}
+        rows = query.rebatch((_published(batch, image_of, language) for batch in batches), schema.fields)
+        reader = pa.RecordBatchReader.from_batches(schema.fields, rows)
+        return {"in": file.metadata.num_rows, "out": tables.write(out, schema, reader)}
 
 
 def _images(scenes: Path) -> dict[str, str]:
@@ -65,12 +73,14 @@ def _images(scenes: Path) -> dict[str, str]:
     return dict(zip(table["scene_id"].to_pylist(), table["image"].to_pylist(), strict=True))
 
 
-def _published(batch: pa.RecordBatch, image_of: Mapping[str, str]) -> pa.RecordBatch:
+def _published(batch: pa.RecordBatch, image_of: Mapping[str, str], language: str) -> pa.RecordBatch:
+    properties, fields = wings.part(language, "properties"), published_schema(language).fields
     columns = {name: batch[name] for name in ("question_id", "text", "answer", "template", "program", "scene_ids")}
     columns["images"] = [[_image(scene, image_of) for scene in ids] for ids in batch["scene_ids"].to_pylist()]
-    columns["properties"] = [held(question) for question in questions(batch.select([*COLUMNS]))]
-    columns["subgraph"] = batch["tree"]
-    fields = PUBLISHED.fields
+    columns["properties"] = [
+        properties.held(question) for question in properties.questions(batch.select([*properties.COLUMNS]))
+    ]
+    columns |= {name: batch[column] for name, (column, _) in properties.PUBLISHED.items()}
     arrays = [columns[field.name] for field in fields]
     made = [a if isinstance(a, pa.Array) else pa.array(a, f.type) for a, f in zip(arrays, fields, strict=True)]
     return pa.RecordBatch.from_arrays(made, schema=fields)
@@ -92,18 +102,19 @@ def publish_split(published: Path, split: Path, parts: Mapping[str, Path]) -> di
     unknown = set(table["part"].unique().to_pylist()) - set(parts)
     if unknown:
         raise InputError(f"{split} has the part {min(unknown)}, which no file was named for: name one.")
+    schema = published_schema(language_of_published(published))
     counts = {"in": len(table)}
     for part, path in parts.items():
         ids = table.filter(pc.equal(table["part"], part))["question_id"].combine_chunks()
-        reader = pa.RecordBatchReader.from_batches(PUBLISHED.fields, _chosen(published, ids))
-        counts[f"out: {part}"] = tables.write(path, PUBLISHED, reader)
+        reader = pa.RecordBatchReader.from_batches(schema.fields, _chosen(published, ids, schema))
+        counts[f"out: {part}"] = tables.write(path, schema, reader)
         if counts[f"out: {part}"] != len(ids):
             missing = len(ids) - counts[f"out: {part}"]
             raise InputError(f"{split} names {missing} questions of {part} that {published} lacks: publish anew.")
     return counts
 
 
-def _chosen(published: Path, ids: pa.Array) -> Iterator[pa.RecordBatch]:
+def _chosen(published: Path, ids: pa.Array, schema: Schema) -> Iterator[pa.RecordBatch]:
     with pq.ParquetFile(published) as file:
         batches = (batch.filter(pc.is_in(batch["question_id"], ids)) for batch in file.iter_batches(_BATCH))
-        yield from query.rebatch((batch.cast(PUBLISHED.fields) for batch in batches), PUBLISHED.fields)
+        yield from query.rebatch((batch.cast(schema.fields) for batch in batches), schema.fields)

@@ -18,9 +18,11 @@ import pyarrow.parquet as pq
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from compvqa import tables
-from compvqa.covr.properties import COLUMNS, Predicate, Question, questions
+from compvqa.programs import wings
+from compvqa.programs.properties import Predicate, Question
 from compvqa.programs.rows import anonymize
 from compvqa.progress import track
+from compvqa.questions.dataset import language_of
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
 
@@ -93,11 +95,12 @@ def _has_pair(names: set[str], partners: dict[str, set[str]]) -> bool:
 
 def _questions(dataset: Path) -> Iterator[tuple[str, Question]]:
     """Each question of the data set with its part."""
+    properties = wings.part(language_of(dataset), "properties")
     with pq.ParquetFile(dataset) as file:
         total = -(-file.metadata.num_rows // BATCH)
-        batches = file.iter_batches(BATCH, columns=["part", *COLUMNS])
+        batches = file.iter_batches(BATCH, columns=["part", *properties.COLUMNS])
         for batch in track(batches, "reading programs", total, "batch"):
-            yield from zip(batch["part"].to_pylist(), questions(batch), strict=True)
+            yield from zip(batch["part"].to_pylist(), properties.questions(batch), strict=True)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compvqa import tables
-from compvqa.covr.properties import COLUMNS, AttributeGroups, Predicate, questions
 from compvqa.errors import InputError
+from compvqa.programs import wings
+from compvqa.programs.properties import AttributeGroups, Predicate
+from compvqa.questions.dataset import language_of
 from compvqa.scenes.tables import SCENES
 
 
@@ -87,12 +89,13 @@ def _check_property(
     lexicon: AttributeGroups | None,
 ) -> int:
     """Count the property again in what the split keeps of train, and see that dev and test agree with it."""
-    table = tables.read(dataset, columns=["question_id", "part", *COLUMNS])
+    properties = wings.part(language_of(dataset), "properties")
+    table = tables.read(dataset, columns=["question_id", "part", *properties.COLUMNS])
     kept = {part: set(ids) for part, ids in parts.items()}
     found = {"train": 0, "in all": 0}
     for batch in table.to_batches(16_384):
         ids, of_part = (batch[column].to_pylist() for column in ("question_id", "part"))
-        for question_id, part, question in zip(ids, of_part, questions(batch, lexicon), strict=True):
+        for question_id, part, question in zip(ids, of_part, properties.questions(batch, lexicon), strict=True):
             holds = held_out(question)
             found["in all"] += holds and part == "train"
             found["train"] += holds and question_id in kept["train"]

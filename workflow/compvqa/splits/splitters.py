@@ -23,13 +23,16 @@ import pyarrow.parquet as pq
 from pydantic import Field, NonNegativeInt, PositiveFloat, ValidationError, model_validator
 
 from compvqa import tables
-from compvqa.covr.properties import COLUMNS, AttributeGroups, Predicate, predicate, questions
 from compvqa.errors import InputError
+from compvqa.programs import wings
+from compvqa.programs.properties import AttributeGroups, Predicate
 from compvqa.progress import track
+from compvqa.questions.dataset import language_of
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
 from compvqa.splits.drawn import Drawn, draw
+from compvqa.splits.expressions import predicate
 from compvqa.splits.leaks import check_leaks
 from compvqa.tables import Schema
 
@@ -98,6 +101,7 @@ def split(
     for each empty part why it is empty. Raises :class:`InputError` if anything leaks (:func:`check_leaks`).
     """
     described = read_definition(definition)
+    properties = wings.part(language_of(dataset), "properties")
     words = Lexicon.load(lexicon) if lexicon else None
     table = tables.read(dataset, columns=["question_id", "part"])
     ids, of_part = np.array(table["question_id"].to_pylist(), dtype=object), _masks(table)
@@ -108,7 +112,7 @@ def split(
         if described.drawn:
             held_out, drawn = draw(dataset, described.drawn, seed)
         else:
-            held_out, drawn = predicate(described.property), {}
+            held_out, drawn = predicate(described.property, properties.named), {}
         held = _holds(dataset, held_out, words)
         parts, counts = _compositional(ids, of_part, held, described, settings, seed)
         counts |= drawn
@@ -128,7 +132,8 @@ def guard(
 ) -> dict[str, int]:
     """The leak guard run again on a split that was made; what it compared, or :class:`InputError` if anything leaks."""
     described = read_definition(definition)
-    held_out = predicate(described.property) if described.property else None
+    properties = wings.part(language_of(dataset), "properties")
+    held_out = predicate(described.property, properties.named) if described.property else None
     if described.drawn:
         held_out, _ = draw(dataset, described.drawn, seed)
     words = Lexicon.load(lexicon) if lexicon else None
@@ -150,12 +155,13 @@ def _masks(table: pa.Table) -> dict[str, np.ndarray]:
 
 def _holds(dataset: Path, held_out: Predicate, lexicon: AttributeGroups | None) -> np.ndarray:
     """For each question, in the table's order, whether it has the property."""
+    properties = wings.part(language_of(dataset), "properties")
     flags: list[bool] = []
     with pq.ParquetFile(dataset) as file:
-        batches = file.iter_batches(16_384, columns=COLUMNS)
+        batches = file.iter_batches(16_384, columns=properties.COLUMNS)
         total = -(-file.metadata.num_rows // 16_384)
         for batch in track(batches, "reading properties", total, "batch"):
-            flags += map(held_out, questions(batch, lexicon))
+            flags += map(held_out, properties.questions(batch, lexicon))
     return np.array(flags, dtype=bool)
 
 

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features.store import RegionStore
+from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.tables import SCENES
 
@@ -141,8 +142,10 @@ class Questions:
 def read_questions(dataset: Path, scenes: Path, split: Path | None, parts: Sequence[str]) -> Questions:
     """The questions of ``dataset`` in ``parts``: of the split table ``split``, or of the dataset's own column part.
 
-    ``scenes`` is the scenes table (scene id to image). Raises InputError where a part is empty.
+    ``scenes`` is the scenes table (scene id to image). Raises InputError where a part is empty, or a
+    program is in no language of the dataset's.
     """
+    language_of(dataset)
     table = tables.read(dataset, columns=[*COLUMNS, "part"])
     if split is None:
         table = table.filter(pc.is_in(table["part"], pa.array(parts, pa.string())))

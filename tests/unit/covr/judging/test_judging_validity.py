@@ -8,9 +8,9 @@ import pytest
 
 from compvqa import tables
 from compvqa.covr.judging.validity import VALIDITY, ValiditySettings, validity
+from compvqa.covr.questions.tables import DATASET, QUESTIONS
 from compvqa.errors import InputError
 from compvqa.programs.rows import Row, to_json
-from compvqa.questions.tables import DATASET, QUESTIONS
 from compvqa.scenes.tables import TABLES
 
 # what is in each picture: (noun, attribute …); the annotators missed the second man and the cat on the last picture,

@@ -5,8 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compvqa.covr.paper.composition import composition, question_of
-from compvqa.covr.properties import predicate
-from compvqa.evaluation.properties import held
+from compvqa.covr.properties import held, predicate
 from compvqa.paper.splits import read_splits
 from fixtures.paper_inputs import NASTY
 from fixtures.paper_tables import rows_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.covr.questions.balance import BalanceSettings, balance
+from compvqa.covr.questions.tables import DATASET, QUESTIONS
 from compvqa.errors import InputError
-from compvqa.questions.tables import DATASET, QUESTIONS
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import stable_hash
 

@@ -18,12 +18,12 @@ from compvqa.covr.filters.images.presence import PRESENCE
 from compvqa.covr.language import QUANTIFIERS
 from compvqa.covr.questions.generate import QuestionsSettings, asked_of_others, generate
 from compvqa.covr.questions.seed import fits
+from compvqa.covr.questions.tables import QUESTIONS
 from compvqa.covr.questions.templates import load
 from compvqa.covr.subgraphs.related import RelatedSettings, relate
 from compvqa.covr.subgraphs.subgraph import make, parse
 from compvqa.covr.subgraphs.tables import RELATED
 from compvqa.programs.rows import Row, from_json
-from compvqa.questions.tables import QUESTIONS
 from compvqa.scenes.graph import SceneGraph
 from compvqa.scenes.lexicon import Lexicon, LexiconData
 from compvqa.seeds import stable_hash

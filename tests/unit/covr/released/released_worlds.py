@@ -8,9 +8,9 @@ from pathlib import Path
 from compvqa import tables
 from compvqa.covr.properties import Question, predicate
 from compvqa.covr.questions.generate import QuestionsSettings, generate
+from compvqa.covr.questions.tables import QUESTIONS
 from compvqa.covr.released.reader import PROPERTIES
 from compvqa.programs.rows import from_json, to_json
-from compvqa.questions.tables import QUESTIONS
 from compvqa.seeds import stable_hash
 from fixtures.covr_files import line, write_lines
 from unit.covr.questions.question_worlds import write_world

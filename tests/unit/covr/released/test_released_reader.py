@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.covr.properties import predicate
+from compvqa.covr.questions.tables import DATASET
 from compvqa.covr.released.programs import convert
 from compvqa.covr.released.reader import REJECTS, ReleasedQuestions, read_questions
 from compvqa.errors import InputError
@@ -17,7 +18,7 @@ from compvqa.evaluation.scores import SCORES, score
 from compvqa.files import read_yaml
 from compvqa.models import baseline
 from compvqa.programs.rows import Row, to_json
-from compvqa.questions.tables import DATASET, PARAPHRASES
+from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.tables import SCENES
 from compvqa.splits.splitters import SPLITS, SplitSettings, split

@@ -11,12 +11,11 @@ import pyarrow.parquet as pq
 
 from compvqa import tables
 from compvqa.covr.executor import Groups, Images, ProgramError, Relations, trace
-from compvqa.covr.properties import Question
+from compvqa.covr.properties import Question, held
 from compvqa.covr.questions.references import matches
+from compvqa.covr.questions.tables import DATASET
 from compvqa.errors import InputError
-from compvqa.evaluation.properties import held
 from compvqa.programs.rows import Program
-from compvqa.questions.tables import DATASET
 from compvqa.scenes.graph import SceneGraph, SceneStore
 
 COPIED = ("question_id", "part", "template", "text", "answer", "program", "tree", "size", "depth")

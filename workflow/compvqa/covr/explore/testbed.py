@@ -22,10 +22,10 @@ from typing import TypeVar
 from compvqa import tables
 from compvqa.covr.explore.questions import Questions
 from compvqa.covr.explore.relations import Known, Told, file_hash, runs_in, splits_in
+from compvqa.covr.questions.tables import DATASET
 from compvqa.covr.subgraphs.search.neo4j.bolt import Server
 from compvqa.errors import InputError
 from compvqa.progress import track
-from compvqa.questions.tables import DATASET
 
 T = TypeVar("T")
 SCHEMA = (

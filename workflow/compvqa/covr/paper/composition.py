@@ -10,8 +10,7 @@ from pathlib import Path
 import duckdb
 
 from compvqa.covr.paper.examples import LONG, by_id, readable
-from compvqa.covr.properties import Question
-from compvqa.evaluation.properties import held
+from compvqa.covr.properties import Question, held
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.splits import PART, Split
 

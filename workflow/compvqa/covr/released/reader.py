@@ -15,10 +15,11 @@ from pydantic import Field
 
 from compvqa import query, tables
 from compvqa.covr.properties import Question, predicate
+from compvqa.covr.questions.tables import DATASET
 from compvqa.covr.released.lines import UNANSWERED, Line, Refused, read_lines
 from compvqa.errors import InputError
 from compvqa.progress import track
-from compvqa.questions.tables import DATASET, PARAPHRASES
+from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.tables import SCENES
 from compvqa.scenes.tables import TABLES as SCENE_TABLES
 from compvqa.seeds import stable_hash

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from compvqa.covr.trace import traced
+from compvqa.programs import wings
 from compvqa.programs.rows import Program, from_json
 from compvqa.scenes.graph import SceneGraph
 
@@ -32,9 +32,9 @@ def lines(program: str) -> tuple[Line, ...]:
     return tuple(_lines(from_json(program), "", 0, {}))
 
 
-def run(program: str, scenes: Sequence[SceneGraph]) -> tuple[Line, ...]:
+def run(program: str, scenes: Sequence[SceneGraph], language: str) -> tuple[Line, ...]:
     """The same with the value that each row gave on ``scenes``, long ones cut."""
-    rows = from_json(program)
+    rows, traced = from_json(program), wings.part(language, "trace").traced
     values = {index: text if len(text) <= LONG else f"{text[:LONG]} …" for index, _, _, text in traced(rows, scenes)}
     return tuple(_lines(rows, "", 0, values))
 

@@ -12,8 +12,10 @@ from compvqa.paper.explorer import pictures, programs
 from compvqa.paper.explorer.pictures import Picture
 from compvqa.paper.explorer.sample import Group, sample
 from compvqa.paper.render import environment, write_text
-from compvqa.programs.rows import from_json, walk
+from compvqa.programs import wings
+from compvqa.programs.rows import from_json
 from compvqa.progress import track
+from compvqa.questions.dataset import language_of
 from compvqa.scenes.graph import SceneStore
 from compvqa.settings import Settings
 
@@ -57,9 +59,10 @@ def make(
     ``scenes``: folder of scene tables. ``images``: folder of image files by image space (``{"sprites": …}``);
     a scene without a file there is drawn as a sketch of its annotated boxes.
     """
+    language = language_of(dataset)
     groups = sample(dataset, settings.part, settings.questions, seed)
     scenery = Scenery(scenes, images, settings.max_side)
-    cards = [_card(group, scenery) for group in track(groups, "sample questions", unit="question")]
+    cards = [_card(group, scenery, language) for group in track(groups, "sample questions", unit="question")]
     shown = sum(len(card.sides) for card in cards)
     page = environment().get_template("questions.html.j2")
     templates = sorted({card.template for card in cards})
@@ -102,28 +105,23 @@ class Scenery:
         return pictures.sketch(self.store.graph(scene_id), width, height, names)
 
 
-def _card(group: Group, scenery: Scenery) -> Card:
+def _card(group: Group, scenery: Scenery, language: str) -> Card:
+    nouns = wings.part(language, "trace").nouns
     sides, listings = [], {}
     for question in group.questions:
-        names = _names(question["program"])
+        names = frozenset(nouns(from_json(question["program"])))
         shown = tuple(scenery.picture(scene, names) for scene in question["scene_ids"])
         graphs = list(scenery.store.graphs(question["scene_ids"]))
         known = any(graph.objects for graph in graphs)
-        run = programs.run(question["program"], graphs) if known else ()
-        sides.append(Side(question["question_id"], question["answer"], shown, question["start_scene"], run))
+        run = programs.run(question["program"], graphs, language) if known else ()
+        sides.append(Side(question["question_id"], question["answer"], shown, question.get("start_scene"), run))
         listings.setdefault(question["program"], programs.lines(question["program"]))
     first = group.questions[0]
     return Card(
         group.template,
         group.text,
-        first["size"],
-        first["depth"],
+        first.get("size"),
+        first.get("depth"),
         tuple(sorted(sides, key=lambda side: side.answer, reverse=True)),
         tuple(listings.values()),
     )
-
-
-def _names(program: str) -> frozenset[str]:
-    """The nouns that a program looks for."""
-    finds = (row for row in walk(from_json(program)) if row.operation == "Find")
-    return frozenset(name for row in finds for name in row.arguments)

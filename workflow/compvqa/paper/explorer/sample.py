@@ -7,24 +7,13 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 
 from compvqa.paper.data import frame
 from compvqa.seeds import by_rank
 
-COLUMNS = [
-    *(
-        "question_id",
-        "template",
-        "text",
-        "answer",
-        "program",
-        "tree",
-        "scene_ids",
-        "start_scene",
-        "size",
-        "depth",
-    ),
-]
+COLUMNS = ("question_id", "template", "text", "answer", "program", "scene_ids")
+SHOWN = ("start_scene", "size", "depth")  # where the engine tells them
 
 
 @dataclass(frozen=True)
@@ -42,7 +31,8 @@ def sample(dataset: Path, part: str, count: int, seed: int) -> list[Group]:
     Templates take turns until ``count`` questions are reached, each giving its texts in a stable random
     order, those with two answers first.
     """
-    questions = frame(dataset, COLUMNS, part).astype(object)
+    there = [name for name in SHOWN if name in pq.read_schema(dataset).names]
+    questions = frame(dataset, [*COLUMNS, *there], part).astype(object)
     questions = questions.where(questions.notna(), None)  # what is not known of questions that were read
     turns = [_of_template(rows, seed) for _, rows in questions.groupby("template", sort=True)]
     chosen: list[Group] = []

@@ -8,6 +8,7 @@ from compvqa import plugins
 from compvqa.errors import InputError
 from compvqa.paper import reference, style
 from compvqa.paper.data import Inputs
+from compvqa.questions.dataset import language_of
 
 
 def make(definition: Path, inputs: Inputs, out: Path) -> dict[str, int]:
@@ -16,6 +17,8 @@ def make(definition: Path, inputs: Inputs, out: Path) -> dict[str, int]:
     ``inputs``: paths by input name, at least those that the definition lists.
     """
     wanted = reference.load(definition)
+    for dataset in inputs.get("dataset", ()):
+        language_of(dataset)
     if wanted.kind != "figure":
         raise InputError(f"{definition} describes a {wanted.kind}, not a figure: correct its kind.")
     module = plugins.find(__name__, wanted.make, "make", f"figure ({definition})")

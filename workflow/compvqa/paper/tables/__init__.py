@@ -9,6 +9,7 @@ from compvqa import plugins
 from compvqa.errors import InputError
 from compvqa.paper import reference, render
 from compvqa.paper.data import Inputs
+from compvqa.questions.dataset import language_of
 
 
 def make(definition: Path, inputs: Inputs, out: Path) -> dict[str, int]:
@@ -17,6 +18,8 @@ def make(definition: Path, inputs: Inputs, out: Path) -> dict[str, int]:
     ``inputs``: paths by input name, at least those that the definition lists.
     """
     wanted = reference.load(definition)
+    for dataset in inputs.get("dataset", ()):
+        language_of(dataset)
     if wanted.kind != "table":
         raise InputError(f"{definition} describes a {wanted.kind}, not a table: correct its kind.")
     module = plugins.find(__name__, wanted.make, "make", f"table ({definition})")

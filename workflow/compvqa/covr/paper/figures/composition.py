@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from compvqa.covr.paper.composition import composition, question_of
 from compvqa.covr.paper.page import EDGE, GAP, WIDTH, Page, Scenery
+from compvqa.covr.properties import held
 from compvqa.covr.subgraphs.subgraph import parse
-from compvqa.evaluation.properties import held
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, plain
 from compvqa.paper.reference import Reference

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from compvqa.covr.properties import PROPERTIES
+from compvqa.covr.properties import LISTED, PROPERTIES
 from compvqa.evaluation.answers import IID
-from compvqa.evaluation.properties import LISTED
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference

@@ -3,9 +3,9 @@
 import pytest
 
 from compvqa import tables
-from compvqa.evaluation.statistics import STATISTICS, kind, statistics
+from compvqa.covr.questions.tables import DATASET
+from compvqa.covr.statistics import STATISTICS, kind, statistics
 from compvqa.programs.rows import Row, to_json
-from compvqa.questions.tables import DATASET
 
 FIND = Row("Find", ("cat",))
 COUNT = [FIND, Row("Count", (), (0,))]

@@ -23,8 +23,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compvqa import tables
+from compvqa.covr.language import LANGUAGE
 from compvqa.programs.rows import Program, anonymize, from_json, walk
 from compvqa.progress import track
+from compvqa.questions.dataset import require
 from compvqa.tables import Schema
 
 STATISTICS = Schema(
@@ -41,6 +43,7 @@ _BATCH = 16_384
 
 def statistics(dataset: Path, out: Path) -> dict[str, int]:
     """Write the statistics of the balanced data set for train, dev, test, dev+test and all."""
+    require(LANGUAGE.name, dataset)
     tallies = {part: Tally() for part in ("train", "dev", "test", "dev+test", "all")}
     with pq.ParquetFile(dataset) as file:
         batches = file.iter_batches(_BATCH, columns=COLUMNS)

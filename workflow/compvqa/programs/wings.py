@@ -1,0 +1,43 @@
+"""What a language brings with it: modules of its own folder, found by the language's name.
+
+The folder ``compvqa/<language>/`` has
+
+* ``language.py`` with ``LANGUAGE`` (:class:`compvqa.programs.language.Language`);
+* ``properties.py`` with ``COLUMNS`` (of the dataset, that properties look at), ``questions(batch, lexicon)`` (a
+  :class:`compvqa.programs.properties.Question` a row), ``named(name)`` (the predicate of a property),
+  ``held(question)`` (the names of its properties, sorted) and ``PUBLISHED`` (further columns to publish: name to column
+  and meaning);
+* ``trace.py`` with ``traced(program, scenes)`` (index, operator, arguments and value of each row in print) and
+  ``nouns(program)`` (what it looks for);
+* ``story.py`` with ``Tables`` and ``stories`` (for audits).
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from types import ModuleType
+
+from compvqa.errors import InputError
+from compvqa.plugins import ROOT
+from compvqa.programs.language import Language
+
+PARTS = ("language", "properties", "trace", "story")
+
+
+def part(language: str, name: str) -> ModuleType:
+    """The module ``name`` (one of :data:`PARTS`) of a language; InputError where there is no such language."""
+    full = f"{ROOT}.{language}.{name}"
+    try:
+        if not re.fullmatch("[a-z][a-z0-9_]*", language):
+            raise ModuleNotFoundError(name=full)
+        return importlib.import_module(full)
+    except ModuleNotFoundError as error:
+        if not (error.name and f"{full}.".startswith(f"{error.name}.")):
+            raise
+        raise InputError(f"there is no language {language!r}: write compvqa/{language}/{name}.py.") from None
+
+
+def language(name: str) -> Language:
+    """The language of this name."""
+    return part(name, "language").LANGUAGE
