@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compvqa.records import digest
-from compvqa.stages import MODULES
+from compvqa.stages import all_stages
 from fixtures.sitecustomize import HEAVY, MAY
 
 
@@ -28,7 +28,7 @@ def heavy(*modules: str) -> list[str]:
 
 def modules(stage: str) -> Iterator[str]:
     """The modules of a stage, with all that a config may choose for it but those that predict by trained models."""
-    for module in MODULES[stage]:
+    for module in all_stages()[stage]:
         before, _, rest = module.partition("{")
         choice, _, after = rest.partition("}")
         if not choice:
@@ -42,7 +42,7 @@ def modules(stage: str) -> Iterator[str]:
             yield from (f"{before}{path.stem}" for path in Path(folder).glob("[a-z]*.py") if path.stem != "learned")
 
 
-@pytest.mark.parametrize("stage", MODULES)
+@pytest.mark.parametrize("stage", all_stages())
 def test_only_what_trains_extracts_or_predicts_imports_torch(stage):
     found = heavy(*modules(stage))
     assert bool(found) == (stage.replace("_", "-") in MAY), found

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from pathlib import Path
 from types import ModuleType
 
 from compvqa.errors import InputError
@@ -43,3 +44,10 @@ def find(package: str, name: str, has: str, what: str) -> ModuleType:
 def names(package: str) -> list[str]:
     """The names of the modules of ``package``, sorted."""
     return sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(package).__path__))
+
+
+def engines() -> list[str]:
+    """The engines: the folders of the package that have stages of their own (``stages.py``), by their names, sorted."""
+    package = importlib.import_module(ROOT)
+    found = {path.parent.name for folder in package.__path__ for path in Path(folder).glob("[a-z]*/stages.py")}
+    return sorted(found)

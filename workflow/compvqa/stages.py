@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+from functools import cache
+
 from compvqa.errors import InputError
-from compvqa.plugins import module_name
+from compvqa.plugins import ROOT, engines, module_name
 from compvqa.records.digest import code_digest, exists
 
 # A name in braces is a plugin that the run's config chooses.
-MODULES: dict[str, tuple[str, ...]] = {
+SHARED: dict[str, tuple[str, ...]] = {
     "download": ("compvqa.scenes.download",),
     "checkpoint": ("compvqa.models.hub",),
     "sprites": ("compvqa.scenes.worlds.sprites",),
@@ -15,57 +18,15 @@ MODULES: dict[str, tuple[str, ...]] = {
     "lexicon": ("compvqa.scenes.lexicon", "compvqa.scenes.ontology"),
     "ingest": ("compvqa.scenes.ingest", "compvqa.scenes.readers.{reader}"),
     "scenes": ("compvqa.scenes.ingest",),
-    "subgraphs": ("compvqa.covr.subgraphs.enumerate",),
-    "word_pairs": ("compvqa.covr.filters.names.labels",),
-    "word_labels": ("compvqa.covr.filters.names.labels",),
-    "word_filter": ("compvqa.covr.filters.names.training",),
-    "word_scores": ("compvqa.covr.filters.names.scores",),
-    "overlap": ("compvqa.covr.filters.names.overlap", "compvqa.covr.filters.names.methods.{method}"),
-    "candidates": ("compvqa.covr.subgraphs.search", "compvqa.covr.subgraphs.search.{backend}"),
-    "load_neo4j": ("compvqa.covr.subgraphs.search.neo4j.loading",),
-    "load_testbed": ("compvqa.covr.subgraphs.search.neo4j.loading", "compvqa.covr.explore.testbed"),
-    "export_neo4j": ("compvqa.covr.subgraphs.search.neo4j.export",),
-    "image_examples": ("compvqa.covr.filters.images.examples",),
-    "image_filter": ("compvqa.covr.filters.images.training", "compvqa.models.{model}"),
-    "presence": (
-        "compvqa.covr.filters.images.presence",
-        "compvqa.covr.filters.images.methods.{method}",
-        "compvqa.models.{models}",
-    ),
-    "others": (
-        "compvqa.covr.filters.images.presence",
-        "compvqa.covr.filters.images.methods.{method}",
-        "compvqa.models.{models}",
-        "compvqa.covr.questions.generate",
-        "compvqa.covr.questions.kinds.{kinds}",
-    ),
-    "image_labels": ("compvqa.covr.filters.images.labels",),
-    "image_scores": (
-        "compvqa.covr.filters.images.presence",
-        "compvqa.covr.filters.images.thresholds",
-        "compvqa.covr.filters.images.methods.{method}",
-        "compvqa.models.{models}",
-    ),
-    "thresholds": ("compvqa.covr.filters.images.thresholds",),
-    "related": ("compvqa.covr.subgraphs.related",),
-    "questions": ("compvqa.covr.questions.generate", "compvqa.covr.questions.kinds.{kinds}"),
-    "gather_questions": ("compvqa.covr.questions.gather",),
-    "balance": ("compvqa.covr.questions.balance",),
-    "read_questions": ("compvqa.covr.released.reader",),
     "read_paraphrases": ("compvqa.questions.paraphrases",),
     "split": ("compvqa.splits.splitters", "compvqa.{language}.properties"),
     "features": ("compvqa.features.extract",),
     "read_features": ("compvqa.features.released", "compvqa.features.readers.{readers}"),
-    "pretrain": ("compvqa.covr.pretraining.training", "compvqa.models.{model}"),
     "train": ("compvqa.training.loop", "compvqa.models.{model}"),
     "predict": ("compvqa.training.loop", "compvqa.models.{model}"),
     "baseline": ("compvqa.models.baseline", "compvqa.models.{model}"),
     "scores": ("compvqa.evaluation.scores", "compvqa.{language}.properties"),
     "score": ("compvqa.evaluation.submitted", "compvqa.{language}.properties"),
-    "statistics": ("compvqa.covr.statistics",),
-    "validity": ("compvqa.covr.judging.validity",),
-    "distractors": ("compvqa.covr.judging.distractors",),
-    "filters": ("compvqa.covr.judging.filters",),
     "table": ("compvqa.paper.tables", "compvqa.paper.tables.{make}"),
     "figure": ("compvqa.paper.figures", "compvqa.paper.figures.{make}"),
     "publish_questions": ("compvqa.publish.parquet", "compvqa.{language}.properties"),
@@ -78,13 +39,20 @@ MODULES: dict[str, tuple[str, ...]] = {
 }
 
 
+@cache
+def all_stages() -> dict[str, tuple[str, ...]]:
+    """The modules of every stage, engines' own among them (``MODULES`` of their ``stages.py``)."""
+    own = [importlib.import_module(f"{ROOT}.{engine}.stages").MODULES for engine in engines()]
+    return {stage: modules for known in (SHARED, *own) for stage, modules in known.items()}
+
+
 def modules_of(stage: str, **plugins: str | list[str]) -> list[str]:
     """The modules of ``stage``; each plugin is given by the name in braces, several as a list.
 
     A plugin that no module is called like is an :class:`InputError`.
     """
     found = []
-    for module in MODULES[stage]:
+    for module in all_stages()[stage]:
         before, brace, rest = module.partition("{")
         name, _, after = rest.partition("}")
         chosen = plugins[name] if brace else ""

@@ -7,12 +7,14 @@ takes and gives.
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import sys
 from functools import cache
 
 import typer
 
+from compvqa import plugins
 from compvqa.errors import InputError, disk_full, not_allowed, not_installed
 
 app = typer.Typer(
@@ -28,11 +30,14 @@ app = typer.Typer(
 
 @cache
 def commands() -> list[str]:
-    """Add all commands to the command line, in the order of the chain; their names."""
+    """Add all commands to the command line, in the order of the chain, engines' among them; their names."""
     from compvqa.cli import auditing, data, models, paper, publish, scoring
-    from compvqa.covr.cli import graphs, images, judging, words
 
-    for part in (data, words, images, models, scoring, judging, paper, publish, auditing, graphs):
+    data.before(app)
+    for engine in plugins.engines():
+        importlib.import_module(f"{plugins.ROOT}.{engine}.cli").add_to(app)
+    data.after(app)
+    for part in (models, scoring, paper, publish, auditing):
         part.add_to(app)
     return [command.name or command.callback.__name__ for command in app.registered_commands]
 

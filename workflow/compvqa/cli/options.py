@@ -87,3 +87,9 @@ def optional(path: Path | None) -> list[Path]:
 def scene_tables(folder: Path) -> list[Path]:
     """The five tables of scenes in a folder."""
     return [folder / f"{name}.parquet" for name in ("scenes", "objects", "attributes", "relations", "modifiers")]
+
+
+def add(app: typer.Typer, *commands: Callable[..., None]) -> None:
+    """Add commands to the command line, in this order."""
+    for command in commands:
+        app.command(command.__name__.replace("_", "-"))(command)

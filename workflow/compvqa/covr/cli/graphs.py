@@ -102,9 +102,3 @@ def export_neo4j(
     frame = Frame("export_neo4j", None, 0, code)
     outputs = [out / name for name in file_names()]
     frame.run(lambda: export(scenes, out, batch), scene_tables(scenes), outputs, out / "export.prov.json")
-
-
-def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
-    for command in (load_neo4j, export_neo4j):
-        app.command(command.__name__.replace("_", "-"), rich_help_panel=None)(command)

@@ -222,9 +222,3 @@ def _models(given) -> list[str]:  # noqa: ANN001
     from compvqa.files import read_json
 
     return [] if given is None else [read_json(given.models / "0" / "model.json")["model"]]
-
-
-def add_to(app: typer.Typer) -> None:
-    """Add these commands in the order of the chain."""
-    for stage in (image_examples, image_filter, presence, others, image_labels, image_scores, thresholds):
-        app.command(stage.__name__.replace("_", "-"), rich_help_panel=None)(stage)

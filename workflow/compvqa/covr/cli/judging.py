@@ -55,9 +55,3 @@ def filters(
     settings = frame.settings(FilterSettings)
     inputs = [*questions, distractors]
     frame.run(lambda: judge(questions, distractors, out, settings, seed), inputs, [out])
-
-
-def add_to(app: typer.Typer) -> None:
-    """Add these commands in the order of the chain."""
-    for stage in (distractors, filters):
-        app.command(stage.__name__)(stage)

@@ -140,9 +140,3 @@ def annotate(
     typer.echo(KEYS)
     counts = work(file, name, ask, typer.echo)
     typer.echo("\nsaved: " + ", ".join(f"{key} {value:,}" for key, value in counts.items()))
-
-
-def add_to(app: typer.Typer) -> None:
-    """Add these commands in the order of the chain."""
-    for stage in (word_pairs, word_labels, word_filter, word_scores, annotate):
-        app.command(stage.__name__.replace("_", "-"))(stage)
