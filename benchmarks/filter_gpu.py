@@ -25,7 +25,7 @@ from measure import print_table
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import LxmertConfig, LxmertModel, Trainer
 
-from compvqa.features.store import MOST_REGIONS, ImageRegions, RegionStore, write
+from compvqa.features.store import ImageRegions, RegionStore, write
 from compvqa.models import lxmert
 from compvqa.models.multi_image import MatchModel
 from compvqa.training import fit as fitting
@@ -33,6 +33,7 @@ from compvqa.training.data import Examples, collate
 from compvqa.training.fit import OptimisationSettings, fit, prepare
 
 DIMENSION = 2048
+REGIONS = 36  # of an image, as LXMERT's detector gives them
 WORDS = 20  # tokens of a text, as LXMERT was trained with
 ZEROED = 0.15  # share of regions that training hides (COVR, App. B)
 SIZE = (640.0, 480.0)
@@ -96,9 +97,9 @@ def made_store(folder: Path, images: int, dtype: str) -> RegionStore:
 def random_images(images: int) -> Iterator[ImageRegions]:
     """Features like those after a ReLU: two of five are zero, the others about 1."""
     draw = np.random.default_rng(1)
-    block = np.maximum(draw.normal(0.3, 1, (MOST_REGIONS, DIMENSION)), 0).astype(np.float32)
+    block = np.maximum(draw.normal(0.3, 1, (REGIONS, DIMENSION)), 0).astype(np.float32)
     for number in range(images):
-        boxes = draw.uniform(1, 200, (MOST_REGIONS, 4)).astype(np.float32)
+        boxes = draw.uniform(1, 200, (REGIONS, 4)).astype(np.float32)
         yield ImageRegions(f"vg:{number}", boxes, SIZE, np.roll(block, number))
 
 

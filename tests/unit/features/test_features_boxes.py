@@ -28,6 +28,12 @@ def test_overlap_counts_shared_pixels(left, right):
             assert abs(found[n, m] - expected) < 1e-5
 
 
+def test_the_largest_boxes_are_kept_up_to_the_number_that_the_settings_say():
+    boxes = np.array([[0, 0, side, side] for side in range(5, 75)], np.float32)
+    usual, more = (detect("s:1", boxes, SIZE, DetectorSettings(**most), 1) for most in ({}, {"most_regions": 50}))
+    assert (len(usual), len(more)) == (36, 50) and np.array_equal(more[:36], usual)
+
+
 @settings(max_examples=40, deadline=None)
 @given(boxes=BOXES, seed=st.integers(0, 99))
 def test_detected_boxes_lie_in_the_image_and_do_not_depend_on_what_was_detected_before(boxes, seed):

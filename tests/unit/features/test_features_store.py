@@ -11,7 +11,9 @@ from safetensors.numpy import load_file, save_file
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.features.settings import DetectorSettings, ReleasedSettings
 from compvqa.features.store import MOST_REGIONS, REGIONS, ImageRegions, RegionStore, geometry, write
+from compvqa.training.loop import TrainingSettings
 
 SIZE = (320.0, 240.0)
 
@@ -23,10 +25,10 @@ def image(name: str, k: int, dimension: int = 3) -> ImageRegions:
 
 @settings(max_examples=20, deadline=None)
 @given(
-    counts=st.lists(st.integers(1, MOST_REGIONS), min_size=1, max_size=12),
+    counts=st.lists(st.integers(1, 40), min_size=1, max_size=12),
     order=st.randoms(use_true_random=False),
     dtype=st.sampled_from(["float16", "float32"]),
-    most=st.integers(1, MOST_REGIONS),
+    most=st.none() | st.integers(1, 40),
 )
 def test_each_image_gives_its_own_regions_whatever_the_order_they_came_in(tmp_path_factory, counts, order, dtype, most):
     folder = tmp_path_factory.mktemp("store")
@@ -40,6 +42,14 @@ def test_each_image_gives_its_own_regions_whatever_the_order_they_came_in(tmp_pa
             assert np.array_equal(one[name].features, features[:most])
             assert np.array_equal(one.boxes(name), boxes[:most])
             assert np.allclose(one[name].geometry, geometry(boxes[:most], SIZE))
+
+
+def test_a_grid_of_14_by_14_regions_is_kept_whole_and_settings_say_how_much_of_it_is_seen(tmp_path):
+    write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [image("s:1", 196)], 3)
+    whole, some = (RegionStore(tmp_path / "r.parquet", tmp_path / "f.safetensors", most) for most in (None, 36))
+    assert (len(whole["s:1"].features), len(some["s:1"].features)) == (196, 36)
+    assert DetectorSettings().most_regions == ReleasedSettings().most_regions == TrainingSettings().most_regions == 36
+    assert ReleasedSettings(most_regions=196).most_regions == TrainingSettings(most_regions=196).most_regions == 196
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
@@ -73,8 +83,8 @@ def test_an_unknown_image_and_too_many_regions_are_refused(tmp_path):
     write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [image("s:1", 2)], 3, 2)
     with pytest.raises(InputError, match="no regions of image s:2"):
         RegionStore(tmp_path / "r.parquet", tmp_path / "f.safetensors")["s:2"]
-    with pytest.raises(ValueError, match="37 regions"):
-        write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [image("s:1", 37)], 3, 37)
+    with pytest.raises(ValueError, match="32769 regions, more than 32768"):
+        write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [image("s:1", MOST_REGIONS + 1)], 3)
     with pytest.raises(ValueError, match="2 regions came where 3 were announced"):
         write(tmp_path / "r.parquet", tmp_path / "f.safetensors", [image("s:1", 2)], 3, 3)
     with pytest.raises(ValueError, match="not sorted by a unique key"):

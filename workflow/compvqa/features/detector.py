@@ -10,7 +10,6 @@ from random import Random
 import numpy as np
 
 from compvqa.features.settings import DetectorSettings
-from compvqa.features.store import MOST_REGIONS
 from compvqa.seeds import generator
 
 SMALLEST = 4.0  # pixels
@@ -20,7 +19,8 @@ def detect(
     image: str, boxes: np.ndarray, size: tuple[float, float], settings: DetectorSettings, seed: int
 ) -> np.ndarray:
     """Boxes [k, 4] (x, y, w, h in pixels) that a detector might find in ``image`` of ``size`` (width, height), whose
-    objects' true boxes are ``boxes``; at least one, at most 36, largest first. Depends on the seed and the image only.
+    objects' true boxes are ``boxes``; at least one, at most ``settings.most_regions``, largest first. Depends on the
+    seed and the image only.
     """
     draw = generator(seed, "detector", image)
     found = []
@@ -32,7 +32,7 @@ def detect(
     found += [_anywhere(size, draw) for _ in range(settings.background)]
     found = [_inside(box, size) for box in found] or [(0.0, 0.0, *size)]
     found.sort(key=lambda box: (-box[2] * box[3], box))
-    return np.array(found[:MOST_REGIONS], np.float32)
+    return np.array(found[: settings.most_regions], np.float32)
 
 
 def _jittered(box: list[float], spread: float, draw: Random) -> list[float]:

@@ -17,6 +17,7 @@ class DetectorSettings(Settings):
     """How far the boxes of the detector stand-in are from the truth."""
 
     jitter: float = Field(0.05, ge=0, lt=0.5, description="spread of each edge, as a share of the box's side")
+    most_regions: int = Field(36, ge=1, le=1000, description="boxes of an image at most, largest first")
     missed: float = Field(0.02, ge=0, le=1, description="share of objects that get no box")
     background: int = Field(1, ge=0, description="boxes at random places, per image")
     partial: float = Field(0.1, ge=0, le=1, description="share of objects that get a second box, of a part of them")
@@ -60,7 +61,9 @@ class ReleasedSettings(Settings):
     """Features that somebody else's detector found, instead of our own encoder's."""
 
     sources: tuple[ReleasedSource, ...] = Field((), description="of an image that two have, the first one's are taken")
-    most_regions: int = Field(36, ge=1, le=36, description="regions kept of an image, first in its file's order")
+    most_regions: int = Field(
+        36, ge=1, le=1000, description="regions kept of an image, first in its file's order (a 14 x 14 grid: 196)"
+    )
     dtype: Literal["float16", "float32"] = Field("float16", description="float32: as released, twice the space")
     most_missing: float = Field(
         0.05,

@@ -19,13 +19,12 @@ from safetensors import SafetensorError, safe_open
 from compvqa import tables
 from compvqa.errors import InputError
 
-MOST_REGIONS = 36
 REGIONS = tables.Schema(
     "regions",
     pa.schema(
         [
             ("image", pa.string()),
-            ("region", pa.int16()),  # 0 … MOST_REGIONS - 1
+            ("region", pa.int16()),  # from 0, in the detector's order
             ("x", pa.float32()),  # left edge, pixels
             ("y", pa.float32()),
             ("w", pa.float32()),
@@ -41,6 +40,7 @@ GEOMETRY = 5  # numbers that tell a region's place
 MATRIX = "features"
 TYPES = {"float16": "F16", "float32": "F32"}  # as safetensors calls them
 NAMES = {kind: name for name, kind in TYPES.items()}
+MOST_REGIONS = np.iinfo(np.int16).max + 1  # that the table can count; how many models see, settings say
 HEADER = 248  # bytes; with the 8 that say so, rows start where memory is aligned
 
 
@@ -141,10 +141,11 @@ def _mapped(path: Path) -> np.ndarray:
 class RegionStore:
     """The regions of any image, read from a regions table and its memory-mapped feature matrix.
 
-    ``most`` keeps the first so many regions of each image. Raises InputError where the two files do not fit together.
+    ``most`` keeps the first so many regions of each image; None: all, such as the 196 of a 14 x 14 grid. Raises
+    InputError where the two files do not fit together.
     """
 
-    def __init__(self, regions: Path | str, features: Path | str, most: int = MOST_REGIONS):
+    def __init__(self, regions: Path | str, features: Path | str, most: int | None = None):
         table = tables.read(regions, REGIONS)
         self.features = _mapped(Path(features))
         column = {name: table[name].to_numpy() for name in table.column_names if name != "image"}
@@ -156,7 +157,7 @@ class RegionStore:
         if not np.array_equal(rows, np.repeat(rows[starts] - starts, ends - starts) + np.arange(len(rows))):
             raise InputError(f"{regions} has an image whose rows are apart: run the stage features again.")
         self._row = rows[starts]
-        self._starts, self._counts = starts, np.minimum(ends - starts, most)
+        self._starts, self._counts = starts, np.minimum(ends - starts, most or MOST_REGIONS)
         self._at = dict(zip(names, range(len(names)), strict=True))
         self._boxes = np.stack([column[name] for name in "xywh"], axis=1)
         self._geometry = geometry(self._boxes, np.stack([column["image_w"], column["image_h"]], axis=1))

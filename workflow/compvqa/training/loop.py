@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.features.store import MOST_REGIONS, RegionStore
+from compvqa.features.store import RegionStore
 from compvqa.files import read_json, write_json
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
 from compvqa.models.multi_image import MultiImageModel, load_pretrained
@@ -42,7 +42,7 @@ class TrainingSettings(Settings):
 
     optimisation: OptimisationSettings = Field(OptimisationSettings(), description="steps and learning rate")
     most_dev: int = Field(0, ge=0, description="use so many questions of the dev part at most; 0: all")
-    most_regions: int = Field(MOST_REGIONS, ge=1, le=MOST_REGIONS, description="regions an image that models see")
+    most_regions: int = Field(36, ge=1, description="regions an image that models see, the first in the store")
 
 
 def plugin(model: str) -> ModuleType:

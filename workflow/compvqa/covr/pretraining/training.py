@@ -23,7 +23,7 @@ from compvqa.covr.pretraining.examples import KINDS, Match, Matches, MatchExampl
 from compvqa.features.boxes import annotated_boxes, match
 from compvqa.features.encoder import read_vocabulary
 from compvqa.features.seen import write_seen
-from compvqa.features.store import MOST_REGIONS, RegionStore
+from compvqa.features.store import RegionStore
 from compvqa.files import write_json
 from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.scenes.tables import SCENES
@@ -72,7 +72,7 @@ class MatchSettings(Settings):
         description="share of the steps with single images that sees single objects alone: names and attributes first",
     )
     examples: MatchExamples = Field(MatchExamples(), description="the examples")
-    most_regions: int = Field(MOST_REGIONS, ge=1, le=MOST_REGIONS, description="regions an image that models see")
+    most_regions: int = Field(36, ge=1, description="regions an image that models see, the first in the store")
 
 
 def pretrain(

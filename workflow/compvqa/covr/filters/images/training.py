@@ -21,7 +21,7 @@ from compvqa import tables
 from compvqa.covr.filters.images.examples import EXAMPLES, TEXTS
 from compvqa.errors import InputError
 from compvqa.features.seen import write_seen
-from compvqa.features.store import MOST_REGIONS, RegionStore
+from compvqa.features.store import RegionStore
 from compvqa.files import read_json, write_json
 from compvqa.models.multi_image import MatchModel, load_pretrained
 from compvqa.scenes.tables import SCENES
@@ -43,7 +43,7 @@ class PresenceTraining(Settings):
     zeroed: float = Field(0.15, ge=0, lt=1, description="share of an image's regions that are zeroed (paper: 0.15)")
     held_out: float = Field(0.05, gt=0, lt=0.5, description="share of the images that tell when to stop")
     most_held_out: int = Field(20_000, ge=1, description="examples of these images that are looked at, at most")
-    most_regions: int = Field(MOST_REGIONS, ge=1, le=MOST_REGIONS, description="regions an image that models see")
+    most_regions: int = Field(36, ge=1, description="regions an image that models see, the first in the store")
 
 
 @dataclass(frozen=True)

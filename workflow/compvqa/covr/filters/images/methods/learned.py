@@ -87,7 +87,9 @@ class _Judge:
         self.scenes = SceneStore(given.scenes)
         columns = (self.scenes.scenes[name].to_pylist() for name in ("scene_id", "image"))
         self.image_of = dict(zip(*columns, strict=True))
-        self.store = RegionStore(given.features / "regions.parquet", given.features / "features.safetensors")
+        files = (given.features / "regions.parquet", given.features / "features.safetensors")
+        self.most_regions = read_json(given.models / "0" / "model.json")["most_regions"]
+        self.store = RegionStore(*files, self.most_regions)
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model = lru_cache(maxsize=None)(self._load)
         self.regions = lru_cache(maxsize=1)(self.store.__getitem__)  # pairs come scene by scene
@@ -163,7 +165,8 @@ class _Judge:
         """
         folder = self.given.models / str(fold)
         described = read_json(folder / "model.json")
-        if (described["dimension"], described["fold"]) != (self.store.dimension, fold):
+        known = tuple(described[name] for name in ("dimension", "fold", "most_regions"))
+        if known != (self.store.dimension, fold, self.most_regions):
             raise InputError(f"{folder} has no model of fold {fold} for these features: train it again.")
         module = plugin(described["model"])
         settings = module.ModelSettings(**described["settings"])
