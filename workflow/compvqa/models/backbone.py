@@ -1,9 +1,8 @@
 """What the backbones of the multi-image model share: settings, a layer's attention, and how weights start (COVR,
 section 5).
 
-A backbone is a module of this package with ``ModelSettings`` and ``Backbone(settings, vocab_size, feature_dim)``, which
-:class:`compvqa.models.multi_image.MultiImageModel` describes, and ``tokenizer(settings)`` where its weights may be
-released ones.
+A module with a backbone has ``Backbone(settings, vocab_size, feature_dim)``, which
+:class:`compvqa.models.multi_image.MultiImageModel` describes, and all that a model has (:mod:`compvqa.models`).
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 from torch import nn
 from transformers import LxmertConfig, LxmertModel
 
+from compvqa.models import multi_image
 from compvqa.models.backbone import (
     PLACE_SIZE,
     BackboneSettings,
@@ -25,7 +26,10 @@ from compvqa.models.backbone import (
     released_tokenizer,
     waves,
 )
+from compvqa.models.multi_image import MultiImageModel
+from compvqa.models.task import Task
 
+READS = ("regions",)
 EDGES = 4  # left, top, right and bottom: what the released weights know of a region's place
 PLACE = 0.3  # how far names outweigh places at first, in regions
 
@@ -123,6 +127,11 @@ def _stream(
     seen = attention_over(cross.att, cross.output, own, other, real_other)
     attended = attention_over(self_attention.self, self_attention.output, seen[:, :asked], seen, real)
     return getattr(layer, f"{name}_output")(getattr(layer, f"{name}_inter")(attended), attended)
+
+
+def build(settings: ModelSettings, task: Task) -> MultiImageModel:
+    """The multi-image model over this backbone."""
+    return multi_image.build(Backbone, settings, task)
 
 
 def tokenizer(settings: ModelSettings) -> Tokenizer | None:

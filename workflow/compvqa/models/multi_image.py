@@ -6,7 +6,7 @@ over the images; the [CLS] is classified into the answers seen in training.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import nn
@@ -15,7 +15,10 @@ from transformers import BertConfig
 from transformers.models.bert.modeling_bert import BertEncoder
 
 from compvqa.models.backbone import BackboneSettings, initialise
+from compvqa.models.task import Task
 
+NEW = ("over_images.", "cls", "classifier.")  # parameters that no released weights give
+CLASSIFIER = ("classifier.",)
 GROUPS, WIDER = 3, 256  # groups of images in a batch by the length of their questions; one more for so much of width
 
 
@@ -49,6 +52,12 @@ class MultiImageModel(nn.Module):
         initialise(self.over_images, settings.initializer_range)
         initialise(self.classifier, settings.initializer_range)
         nn.init.normal_(self.cls, std=settings.initializer_range)
+        self.new = NEW if getattr(settings, "checkpoint", "") else ("",)
+
+    def start_from(self, weights: Mapping[str, torch.Tensor], words: Mapping[int, int]) -> None:
+        """Take the ``weights`` of a pretraining, all but the classifier's (:func:`load_pretrained`)."""
+        load_pretrained(self, weights, words)
+        self.new = CLASSIFIER
 
     def forward(
         self,
@@ -110,6 +119,11 @@ class MultiImageModel(nn.Module):
         return rows, mask
 
 
+def build(backbone: Callable[..., nn.Module], settings: BackboneSettings, task: Task) -> MultiImageModel:
+    """The model over a new ``backbone``, which is its class: what the modules of backbones build."""
+    return MultiImageModel(backbone(settings, task.words, task.dimension), settings, len(task.answers))
+
+
 class MatchModel(nn.Module):
     """``backbone`` with a linear head for one image and its text, and one for each region.
 
@@ -166,7 +180,7 @@ def load_pretrained(
     model: nn.Module,
     weights: Mapping[str, torch.Tensor],
     words: Mapping[int, int],
-    new: tuple[str, ...] = ("classifier.",),
+    new: tuple[str, ...] = CLASSIFIER,
 ) -> None:
     """Give ``model`` the ``weights`` of another one, all but those whose names begin with one of ``new``.
 

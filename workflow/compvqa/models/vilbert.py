@@ -19,6 +19,7 @@ from transformers import BertConfig
 from transformers.models.bert.modeling_bert import BertEmbeddings, BertLayer
 
 from compvqa.features.store import GEOMETRY
+from compvqa.models import multi_image
 from compvqa.models.backbone import (
     PLACE_SIZE,
     BertSettings,
@@ -32,8 +33,11 @@ from compvqa.models.backbone import (
     waves,
     with_whole,
 )
+from compvqa.models.multi_image import MultiImageModel
+from compvqa.models.task import Task
 from compvqa.models.volta import Weights, vilbert_names
 
+READS = ("regions",)
 PARTS = ("text_to_image", "image_to_text", "text", "image")  # the layers of a block
 
 
@@ -134,6 +138,11 @@ class Backbone(nn.Module):
             text = layer_over(block["text"], text[:, :asked], text, words)
             image = layer_over(block["image"], image[:, :asked], image, regions)
         return self.pooler(text[:, 0], image[:, 0]), seen
+
+
+def build(settings: ModelSettings, task: Task) -> MultiImageModel:
+    """The multi-image model over this backbone."""
+    return multi_image.build(Backbone, settings, task)
 
 
 def tokenizer(settings: ModelSettings) -> Tokenizer | None:

@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from torch import nn
 from transformers import VisualBertConfig, VisualBertModel
 
+from compvqa.models import multi_image
 from compvqa.models.backbone import (
     PLACE_SIZE,
     BertSettings,
@@ -30,7 +31,11 @@ from compvqa.models.backbone import (
     waves,
     with_whole,
 )
+from compvqa.models.multi_image import MultiImageModel
+from compvqa.models.task import Task
 from compvqa.models.volta import Weights, visualbert_names
+
+READS = ("regions",)
 
 
 class ModelSettings(BertSettings):
@@ -121,6 +126,11 @@ class Backbone(nn.Module):
             text, image = layer_over(last, hidden[:, [0, words]], hidden, mask).unbind(dim=1)
             return self.pooler(text, image), hidden[:, words + 1 :]
         return self.bert.pooler(layer_over(last, hidden[:, :1], hidden, mask)), hidden[:, words:]
+
+
+def build(settings: ModelSettings, task: Task) -> MultiImageModel:
+    """The multi-image model over this backbone."""
+    return multi_image.build(Backbone, settings, task)
 
 
 def tokenizer(settings: ModelSettings) -> Tokenizer | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from compvqa.scenes.tables import SCENES
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ENDINGS = ("##es", "##s")
 UNKNOWN, MASK = SPECIAL[1], SPECIAL[4]
+UNKNOWN_ANSWER = -100  # the label of what no train question has for its answer; losses leave it out
 COLUMNS = ("question_id", "text", "answer", "scene_ids")
 
 
@@ -55,23 +56,22 @@ def shared_words(tokenizer: Tokenizer, other: Tokenizer) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class Examples(torch.utils.data.Dataset):
-    """Texts with images and a label each; an item holds its tokens, its images' regions and its label."""
+    """Texts with images and a label each; an item holds its tokens, its label and, where there is a store, its images'
+    regions."""
 
     tokens: Sequence[Sequence[int]]
     images: Sequence[Sequence[str]]
     labels: Sequence[int]  # -100: no known class
-    store: RegionStore
+    store: RegionStore | None
     named: Sequence[Sequence[int]] | None = None  # for one image each: 1 for the regions that the text is about
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __getitem__(self, number: int) -> dict:
-        item = {
-            "tokens": self.tokens[number],
-            "regions": [self.store[image] for image in self.images[number]],
-            "label": self.labels[number],
-        }
+        item = {"tokens": self.tokens[number], "label": self.labels[number]}
+        if self.store is not None:
+            item["regions"] = [self.store[image] for image in self.images[number]]
         return item if self.named is None else item | {"named": self.named[number]}
 
 
@@ -80,7 +80,7 @@ def examples(
     images: Sequence[Sequence[str]],
     labels: Sequence[int],
     tokenizer: Tokenizer,
-    store: RegionStore,
+    store: RegionStore | None,
     longest: int,
     named: Sequence[Sequence[int]] | None = None,
 ) -> Examples:
@@ -89,33 +89,51 @@ def examples(
     return Examples(tokens, images, labels, store, named)
 
 
+def labelled(
+    questions: Questions, answers: Sequence[str], tokenizer: Tokenizer, store: RegionStore | None, longest: int
+) -> Examples:
+    """Examples of ``questions``, each labelled by the number of its answer in ``answers``."""
+    number = {answer: at for at, answer in enumerate(answers)}
+    labels = [number.get(answer, UNKNOWN_ANSWER) for answer in questions.answers]
+    return examples(questions.texts, questions.images, labels, tokenizer, store, longest)
+
+
 def collate(items: Sequence[Mapping]) -> dict[str, torch.Tensor]:
     """A batch: questions padded to the longest, and all their images in a row, regions padded to the most.
 
-    Gives ``labels`` [B], ``input_ids`` and ``attention_mask`` [B, L], ``features`` [n, K, D], ``geometry`` [n, K, 5],
-    ``region_mask`` [n, K] and ``question_of`` [n]. No image is padded in. Features keep the type of their store: half
-    as much to move where it is float16, and the models widen them.
+    Gives ``labels`` [B], ``input_ids`` and ``attention_mask`` [B, L] and, where items have regions, ``features``
+    [n, K, D], ``geometry`` [n, K, 5], ``region_mask`` [n, K] and ``question_of`` [n]. No image is padded in. Features
+    keep the type of their store: half as much to move where it is float16, and the models widen them.
     """
     lengths = np.array([len(item["tokens"]) for item in items])
     words = np.arange(lengths.max()) < lengths[:, None]
     input_ids = np.zeros(words.shape, np.int64)
     input_ids[words] = np.concatenate([item["tokens"] for item in items])
-    regions = [region for item in items for region in item["regions"]]
-    counts = np.array([len(region.features) for region in regions])
-    mask = np.arange(counts.max()) < counts[:, None]
     batch = {
         "labels": np.array([item["label"] for item in items], np.int64),
         "input_ids": input_ids,
         "attention_mask": words.astype(np.int64),
+    }
+    if "regions" in items[0]:
+        batch |= _regions(items)
+    return {name: torch.from_numpy(value) for name, value in batch.items()}
+
+
+def _regions(items: Sequence[Mapping]) -> dict[str, np.ndarray]:
+    """The columns of a batch that tell its images."""
+    regions = [region for item in items for region in item["regions"]]
+    counts = np.array([len(region.features) for region in regions])
+    mask = np.arange(counts.max()) < counts[:, None]
+    columns = {
         "features": _padded([region.features for region in regions], mask),
         "geometry": _padded([region.geometry for region in regions], mask),
         "region_mask": mask.astype(np.int64),
         "question_of": np.repeat(np.arange(len(items)), [len(item["regions"]) for item in items]),
     }
     if "named" in items[0]:
-        batch["named"] = np.full(mask.shape, -1, np.float32)
-        batch["named"][mask] = np.concatenate([item["named"] for item in items])
-    return {name: torch.from_numpy(value) for name, value in batch.items()}
+        columns["named"] = np.full(mask.shape, -1, np.float32)
+        columns["named"][mask] = np.concatenate([item["named"] for item in items])
+    return columns
 
 
 def _padded(rows: list[np.ndarray], mask: np.ndarray) -> np.ndarray:
@@ -134,19 +152,22 @@ class Questions:
     texts: list[str]
     answers: list[str]
     images: list[list[str]]
+    programs: list[str] = field(default_factory=list)  # as JSON; empty where they were not asked for
 
     def __len__(self) -> int:
         return len(self.ids)
 
 
-def read_questions(dataset: Path, scenes: Path, split: Path | None, parts: Sequence[str]) -> Questions:
+def read_questions(
+    dataset: Path, scenes: Path, split: Path | None, parts: Sequence[str], programs: bool = False
+) -> Questions:
     """The questions of ``dataset`` in ``parts``: of the split table ``split``, or of the dataset's own column part.
 
-    ``scenes`` is the scenes table (scene id to image). Raises InputError where a part is empty, or a
-    program is in no language of the dataset's.
+    ``scenes`` is the scenes table (scene id to image); ``programs``: with these. Raises InputError where a part is
+    empty, or a program is in another language than the dataset's.
     """
     language_of(dataset)
-    table = tables.read(dataset, columns=[*COLUMNS, "part"])
+    table = tables.read(dataset, columns=[*COLUMNS, "part", *(["program"] if programs else [])])
     if split is None:
         table = table.filter(pc.is_in(table["part"], pa.array(parts, pa.string())))
     else:
@@ -163,11 +184,12 @@ def read_questions(dataset: Path, scenes: Path, split: Path | None, parts: Seque
         table["text"].to_pylist(),
         table["answer"].to_pylist(),
         [[image[scene] for scene in row] for row in table["scene_ids"].to_pylist()],
+        table["program"].to_pylist() if programs else [],
     )
 
 
 def paraphrased(questions: Questions, paraphrases: Path) -> Questions:
-    """The questions that have a paraphrase in the table ``paraphrases``, with that for their text."""
+    """The questions that have a paraphrase in the table ``paraphrases``, with that for their text, without programs."""
     texts = dict(zip(*(column.to_pylist() for column in tables.read(paraphrases, PARAPHRASES)), strict=True))
     new = [texts.get(question_id) for question_id in questions.ids]
     columns = (questions.ids, new, questions.answers, questions.images)

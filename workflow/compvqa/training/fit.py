@@ -13,18 +13,20 @@ from safetensors.torch import save_file
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from compvqa import tables
-from compvqa.errors import disk_full
+from compvqa.errors import InputError, disk_full
 from compvqa.progress import track
 from compvqa.seeds import stable_hash
+from compvqa.training import processes
+from compvqa.training.device import in_bfloat16, set_deterministic
 from compvqa.training.history import write_history
 from compvqa.training.settings import OptimisationSettings
 
 
 def prepare(settings: OptimisationSettings, seed: int, *key: object) -> int:
-    """Make torch deterministic and seed it for the run named by ``key``; gives the seed (32 bits)."""
+    """Make torch as deterministic as ``settings`` say and seed it for the run named by ``key``; gives the seed (32
+    bits)."""
     torch.set_num_threads(settings.threads)
-    torch.use_deterministic_algorithms(True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing here reads what it has not written
+    set_deterministic(settings.deterministic)
     number = stable_hash(seed, *key) & 0xFFFFFFFF
     torch.manual_seed(number)
     return number
@@ -43,6 +45,7 @@ def fit(
     collate: Callable[[Sequence], dict[str, torch.Tensor]],
     right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
     new: tuple[str, ...] = ("",),
+    optimizer: torch.optim.Optimizer | None = None,
 ) -> dict[str, float]:
     """Train ``model`` on ``train`` and leave it with the weights that were best on ``dev`` (or the last).
 
@@ -51,8 +54,10 @@ def fit(
     checkpoints in a folder of ``out`` named by a hash of ``recipe`` (all that decides the run), from the last of which
     it goes on if it was stopped.
     ``right`` tells from scores and labels which examples are right (default: the best class is the label). ``new``
-    are the beginnings of the names of parameters that no pretraining gave (default: all). Gives the steps done and
-    the best accuracy on ``dev``.
+    are the beginnings of the names of parameters that no pretraining gave (default: all); ``optimizer`` is used in the
+    place of AdamW. Where several processes share the run (:mod:`compvqa.training.processes`), each takes its part of
+    every batch; where the last batch of a pass is not full, the pass's first examples fill it up to as many for each.
+    Gives the steps done and the best accuracy on ``dev``.
     """
     checkpoints = out / f"checkpoints-{stable_hash(*map(str, recipe), seed) & 0xFFFFFFFFFFFF:012x}"
     steps = _steps(len(train), settings)
@@ -64,10 +69,10 @@ def fit(
         data_collator=collate,
         train_dataset=train,
         eval_dataset=dev,
-        optimizers=(_optimizer(model, settings, new), None),
+        optimizers=(optimizer or _optimizer(model, settings, new), None),
         compute_metrics=lambda seen: {"accuracy": float(right(seen.predictions, seen.label_ids).mean())},
         callbacks=[
-            _Progress(what),
+            *([_Progress(what)] if processes.is_first() else []),
             *([EarlyStoppingCallback(settings.patience)] if settings.patience else []),
         ],
     )
@@ -78,11 +83,13 @@ def fit(
         if told := disk_full(error, checkpoints):
             raise told from None
         raise
-    write_history(out / "history.parquet", trainer.state.log_history)
-    with tables.replacing(out / "model.safetensors") as temporary:
-        weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
-        save_file(weights, temporary, {tables.RECIPE.decode(): tables.running()})
-    shutil.rmtree(checkpoints, ignore_errors=True)
+    trainer.accelerator.wait_for_everyone()  # to read the checkpoint that is kept
+    if processes.is_first():
+        write_history(out / "history.parquet", trainer.state.log_history)
+        with tables.replacing(out / "model.safetensors") as temporary:
+            weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+            save_file(weights, temporary, {tables.RECIPE.decode(): tables.running()})
+        shutil.rmtree(checkpoints, ignore_errors=True)
     return {"steps": trainer.state.global_step, "accuracy": float(trainer.state.best_metric or 0)}
 
 
@@ -100,15 +107,28 @@ def _optimizer(model: torch.nn.Module, settings: OptimisationSettings, new: tupl
     return torch.optim.AdamW(groups, betas=(0.9, settings.beta2), weight_decay=settings.weight_decay, fused=True)
 
 
+class _Arguments(TrainingArguments):
+    """The Trainer's arguments, with one GPU a process however many are visible: it would wrap the model in
+    DataParallel, which cuts batches where they can't be cut (``question_of`` counts on from question to question)."""
+
+    @property
+    def n_gpu(self) -> int:
+        return min(1, super().n_gpu)
+
+
 def _arguments(
     settings: OptimisationSettings, checkpoints: Path, steps: int, every: int, seed: int
 ) -> TrainingArguments:
-    gpu = torch.cuda.is_available()
-    return TrainingArguments(
+    gpu, share = torch.cuda.is_available(), processes.count()
+    if settings.batch_size % share:
+        raise InputError(
+            f"batch_size {settings.batch_size} can't be shared by {share} processes: make it a multiple of {share}."
+        )
+    return _Arguments(
         output_dir=str(checkpoints),
         max_steps=steps,
-        per_device_train_batch_size=settings.batch_size,
-        per_device_eval_batch_size=4 * settings.batch_size,
+        per_device_train_batch_size=settings.batch_size // share,
+        per_device_eval_batch_size=4 * settings.batch_size // share,
         learning_rate=settings.learning_rate,
         lr_scheduler_type="warmup_stable_decay",
         lr_scheduler_kwargs={"num_decay_steps": round(settings.decay * steps), "decay_type": "linear"},
@@ -125,9 +145,8 @@ def _arguments(
         restore_callback_states_from_checkpoint=True,
         seed=seed,
         data_seed=seed,
-        full_determinism=True,
         use_cpu=not gpu,
-        bf16=settings.precision == "bfloat16" or (settings.precision == "auto" and gpu),
+        bf16=in_bfloat16(settings.precision),
         dataloader_num_workers=settings.workers,
         dataloader_pin_memory=gpu,
         remove_unused_columns=False,

@@ -17,24 +17,27 @@ from compvqa.errors import InputError
 from compvqa.features.store import RegionStore
 from compvqa.files import read_json, write_json
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
-from compvqa.models.multi_image import MultiImageModel, load_pretrained
+from compvqa.models.declared import PROGRAMS, REGIONS
+from compvqa.models.task import Task
 from compvqa.progress import track
 from compvqa.settings import Settings
+from compvqa.training import processes
 from compvqa.training.data import (
+    UNKNOWN_ANSWER,
     Examples,
     Questions,
     collate,
-    examples,
+    labelled,
     paraphrased,
     read_questions,
     shared_words,
     word_tokenizer,
 )
-from compvqa.training.fit import OptimisationSettings, fit, prepare
+from compvqa.training.device import device, narrowed, set_deterministic
+from compvqa.training.fit import OptimisationSettings, prepare
+from compvqa.training.job import Job
+from compvqa.training.settings import PredictionSettings
 from compvqa.weights import load_weights
-
-UNKNOWN_ANSWER = -100  # the label of what no train question has for its answer; losses leave it out
-NEW = ("over_images.", "cls", "classifier.")  # parameters that no released weights give
 
 
 class TrainingSettings(Settings):
@@ -70,8 +73,8 @@ def train(
     train_parts: Sequence[str],
     dev_parts: Sequence[str],
     scenes: Path,
-    regions: Path,
-    features: Path,
+    regions: Path | None,
+    features: Path | None,
     start: Path | None,
     out: Path,
     model_settings: Settings,
@@ -81,56 +84,71 @@ def train(
     """Train ``model`` on parts of a split and write ``out/{model.safetensors,model.json,history.parquet}``.
 
     ``dataset`` is the questions table, ``split`` a split table (None: the dataset's own parts), ``scenes`` the scenes
-    table. ``dev_parts`` decide which weights are kept. ``start`` is a pretraining folder that gives all layers but the
+    table, ``regions`` and ``features`` the store, which a model that reads no regions does without (None).
+    ``dev_parts`` decide which weights are kept. ``start`` is a pretraining folder that gives all layers but the
     classifier; None: the model starts from released weights, where its settings name some, or from random ones. Dev
-    questions with an answer that no training question has count as wrong.
+    questions with an answer that no training question has count as wrong. Several processes may run this together
+    (:mod:`compvqa.training.processes`): the first one writes.
     """
     number = prepare(settings.optimisation, seed, "train", model)
-    store = RegionStore(regions, features, settings.most_regions)
-    asked = read_questions(dataset, scenes, split, train_parts)
-    held_out = _first(read_questions(dataset, scenes, split, dev_parts), settings.most_dev)
-    answers = sorted(set(asked.answers))
+    module = plugin(model)
+    store = _store(model, regions, features, settings.most_regions)
+    asked = read_questions(dataset, scenes, split, train_parts, PROGRAMS in _reads(module))
+    held_out = read_questions(dataset, scenes, split, dev_parts, PROGRAMS in _reads(module))
+    held_out = _first(held_out, settings.most_dev)
     base = None if start is None else Tokenizer.from_str(read_json(start / "model.json")["tokenizer"])
-    tokenizer = tokenizer_of(model, model_settings, asked.texts, base)
-    backbone = plugin(model).Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
-    made = MultiImageModel(backbone, model_settings, len(answers))
+    task = Task(
+        tokenizer_of(model, model_settings, asked.texts, base),
+        sorted(set(asked.answers)),
+        *((None, None) if store is None else (store.dimension, settings.most_regions)),
+        getattr(module, "survey", lambda questions: {})(asked),
+    )
+    net = module.build(model_settings, task)
     if start is not None:
-        load_pretrained(made, load_weights(start / "model.safetensors"), shared_words(tokenizer, base))
-    released = NEW if getattr(model_settings, "checkpoint", "") else ("",)
-    longest = model_settings.longest
-    recipe = [
-        model,
-        model_settings.model_dump_json(),
-        settings.model_dump_json(),
-        *asked.ids,
-        "dev",
-        *held_out.ids,
-    ]
-    done = fit(
-        made,
-        _examples(asked, answers, tokenizer, store, longest),
-        _examples(held_out, answers, tokenizer, store, longest),
-        out, settings.optimisation, number, f"train {model}", [*recipe, tables.recipe_of(regions), start],
-        collate=collate, new=released if start is None else ("classifier.",),
+        net.start_from(load_weights(start / "model.safetensors"), shared_words(task.tokenizer, base))
+    recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), start, *asked.ids, "dev"]
+    recipe += [*held_out.ids, None if store is None else tables.recipe_of(regions)]
+    job = Job(
+        net, task, asked, held_out, store, model_settings.longest, out, settings.optimisation, number,
+        f"train {model}", tuple(recipe), getattr(module, "optimizer", None),
     )  # fmt: skip
-    described = {
-        "model": model,
-        "settings": model_settings.model_dump(),
-        "dimension": store.dimension,
-        "most_regions": settings.most_regions,
-        "answers": answers,
-        "tokenizer": tokenizer.to_str(),
-    }
-    write_json(out / "model.json", described)
-    unseen = sum(answer not in set(answers) for answer in held_out.answers)
+    done = getattr(module, "train", _train)(job)
+    if processes.is_first():
+        write_json(out / "model.json", _described(model, model_settings, task))
+    unseen = sum(answer not in set(task.answers) for answer in held_out.answers)
     return {
         "in": len(asked),
         "dev": len(held_out),
         "dev: answer not in train": unseen,
-        "answers": len(answers),
+        "answers": len(task.answers),
         "steps": int(done["steps"]),
         "dev accuracy, per mille": round(1000 * done["accuracy"]),
     }
+
+
+def _train(job: Job) -> dict[str, float]:
+    """The training of a model that brings none: one phase, on the answers."""
+    return job.fit(job.net, job.examples(job.learnt), job.examples(job.held_out))
+
+
+def _described(model: str, settings: Settings, task: Task) -> dict:
+    """What is kept beside the weights: all that it takes to build the net again."""
+    described = {"model": model, "settings": settings.model_dump(), "dimension": task.dimension}
+    described |= {"most_regions": task.most_regions, "answers": task.answers, "tokenizer": task.tokenizer.to_str()}
+    return described | ({"survey": task.survey} if task.survey else {})
+
+
+def _reads(module: ModuleType) -> tuple[str, ...]:
+    return getattr(module, "READS", ())
+
+
+def _store(model: str, regions: Path | None, features: Path | None, most: int) -> RegionStore | None:
+    """The regions that the model reads; None for one that reads none."""
+    if REGIONS not in _reads(plugin(model)):
+        return None
+    if regions is None or features is None:
+        raise InputError(f"the model {model} reads regions: name the folder of features (--features).")
+    return RegionStore(regions, features, most)
 
 
 def predict(
@@ -140,38 +158,36 @@ def predict(
     split: Path | None,
     parts: Sequence[str],
     scenes: Path,
-    regions: Path,
-    features: Path,
+    regions: Path | None,
+    features: Path | None,
     out: Path,
     paraphrases: Path | None = None,
-    threads: int = 1,
-    batch_size: int = 128,
+    settings: PredictionSettings = PredictionSettings(),  # noqa: B008 - frozen
 ) -> dict[str, int]:
     """Answer the questions of ``parts`` with the model in ``run_folder`` and write the predictions table ``out``.
 
     Questions in the table ``paraphrases`` are answered once more, by the paraphrase. An answer that no train question
-    has can't be given: such questions are counted, and count as wrong.
+    has can't be given: such questions are counted, and count as wrong. No program is read.
     """
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(True)
+    torch.set_num_threads(settings.threads)
+    set_deterministic()
     described = read_json(run_folder / "model.json")
+    store = _store(described["model"], regions, features, described["most_regions"])
+    if store is not None and store.dimension != described["dimension"]:
+        raise InputError(f"{run_folder} was trained on features of another length than {features}: train it again.")
     module = plugin(described["model"])
     model_settings = module.ModelSettings(**described["settings"])
-    tokenizer = Tokenizer.from_str(described["tokenizer"])
-    answers = described["answers"]
-    store = RegionStore(regions, features, described["most_regions"])
-    if store.dimension != described["dimension"]:
-        raise InputError(f"{run_folder} was trained on features of another length than {features}: train it again.")
-    backbone = module.Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
-    model = MultiImageModel(backbone, model_settings, len(answers))
+    known = (described[name] for name in ("answers", "dimension", "most_regions"))
+    task = Task(Tokenizer.from_str(described["tokenizer"]), *known, described.get("survey", {}))
+    model = module.build(model_settings, task)
     model.load_state_dict(load_weights(run_folder / "model.safetensors"))
     texts = {GENERATED: read_questions(dataset, scenes, split, parts)}
     texts |= {PARAPHRASED: paraphrased(texts[GENERATED], paraphrases)} if paraphrases else {}
     found, counts = [], {"in": len(texts[GENERATED])}
     for text, asked in texts.items():
-        shown = _examples(asked, answers, tokenizer, store, model_settings.longest)
-        best, p = _answer(model, shown, batch_size)
-        columns = [[run] * len(asked), asked.ids, [text] * len(asked), [answers[number] for number in best], p]
+        shown = labelled(asked, task.answers, task.tokenizer, store, model_settings.longest)
+        best, p = _answer(model, shown, settings)
+        columns = [[run] * len(asked), asked.ids, [text] * len(asked), [task.answers[number] for number in best], p]
         found.append(pa.table(columns, schema=PREDICTIONS.fields))
         counts[text] = len(asked)
         counts[f"{text}: right"] = sum(number == label for number, label in zip(best, shown.labels, strict=True))
@@ -180,30 +196,28 @@ def predict(
 
 
 @torch.no_grad()
-def _answer(model: torch.nn.Module, asked: Examples, batch_size: int) -> tuple[list[int], list[float]]:
+def _answer(model: torch.nn.Module, asked: Examples, settings: PredictionSettings) -> tuple[list[int], list[float]]:
     """The best class of each example and its probability."""
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    model = model.to(device).eval()
-    loader = torch.utils.data.DataLoader(asked, batch_size, collate_fn=collate)
+    place = device()
+    model = model.to(place).eval()
+    loader = torch.utils.data.DataLoader(
+        asked,
+        settings.batch_size,
+        collate_fn=collate,
+        num_workers=settings.workers,
+        pin_memory=place.type == "cuda",
+    )
     best, p = [], []
     for batch in track(loader, "predict", unit="batch"):
-        labels = batch.pop("labels")
-        scores = model(**{name: value.to(device) for name, value in batch.items()})["logits"].float()
+        given = {name: value.to(place, non_blocking=True) for name, value in batch.items() if name != "labels"}
+        with narrowed(settings.precision):
+            scores = model(**given)["logits"].float()
         probability, answer = torch.softmax(scores, dim=1).max(dim=1)
         best += answer.tolist()
         p += probability.tolist()
-        del labels
     return best, p
 
 
 def _first(questions: Questions, most: int) -> Questions:
     """The first ``most`` questions (ids are hashes, so these are a random choice); all for 0."""
     return Questions(*(column[: most or None] for column in vars(questions).values()))
-
-
-def _examples(
-    questions: Questions, answers: list[str], tokenizer: Tokenizer, store: RegionStore, longest: int
-) -> Examples:
-    number = {answer: at for at, answer in enumerate(answers)}
-    labels = [number.get(answer, UNKNOWN_ANSWER) for answer in questions.answers]
-    return examples(questions.texts, questions.images, labels, tokenizer, store, longest)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
 from compvqa.settings import Settings
+
+Precision = Literal["auto", "float32", "bfloat16"]
 
 
 class OptimisationSettings(Settings):
@@ -29,6 +31,25 @@ class OptimisationSettings(Settings):
     evaluations: int = Field(8, ge=1, description="times that the held-out examples are looked at, evenly spread")
     patience: int = Field(3, ge=0, description="stop after so many looks without a better accuracy; 0: never")
     keep: Literal["best", "last"] = Field("best", description="weights to keep: best on held-out examples, or the last")
-    precision: Literal["auto", "float32", "bfloat16"] = Field("auto", description="auto: bfloat16 where a GPU is")
+    precision: Precision = Field("auto", description="auto: bfloat16 where a GPU is")
+    deterministic: bool = Field(
+        True,
+        description="on a GPU, deterministic algorithms alone: equal runs give equal bytes; false: faster, equal runs "
+        "differ in the last bits; on a processor runs are equal either way",
+    )
     workers: int = Field(0, ge=0, description="processes that load data")
     threads: int = Field(1, ge=1, description="of torch on the processor; other numbers give other bytes")
+
+    def part(self, share: float) -> Self:
+        """These settings for a phase of that ``share`` of the steps."""
+        steps = max(1, round(share * self.most_steps)) if self.most_steps else 0
+        return self.model_copy(update={"epochs": share * self.epochs, "most_steps": steps})
+
+
+class PredictionSettings(Settings):
+    """How questions are put to a trained model."""
+
+    batch_size: int = Field(128, ge=1, description="questions that are answered at once")
+    precision: Precision = Field("auto", description="auto: bfloat16 where a GPU is")
+    workers: int = Field(0, ge=0, description="processes that load data")
+    threads: int = Field(1, ge=1, description="of torch on the processor")

@@ -9,7 +9,6 @@ images the subgraph is. Uses train scenes alone; some of them are held out to te
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -25,12 +24,12 @@ from compvqa.features.encoder import read_vocabulary
 from compvqa.features.seen import write_seen
 from compvqa.features.store import RegionStore
 from compvqa.files import write_json
-from compvqa.models.multi_image import MatchModel, MultiImageModel
+from compvqa.models.multi_image import NEW, MatchModel, MultiImageModel
 from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
 from compvqa.training.data import UNKNOWN, Examples, collate, examples
 from compvqa.training.fit import OptimisationSettings, fit, prepare
-from compvqa.training.history import gather_histories
+from compvqa.training.job import gather_phases
 from compvqa.training.loop import plugin, tokenizer_of
 
 
@@ -44,11 +43,6 @@ class MatchOptimisation(OptimisationSettings):
     patience: int = Field(0, ge=0, description="stop after so many looks without a better accuracy; 0: never")
     decay: float = Field(0.4, ge=0, le=1, description="share of the steps, at a phase's end, over which the rate falls")
     keep: Literal["best", "last"] = Field("last", description="weights to keep: best on held-out examples, or the last")
-
-    def part(self, share: float) -> MatchOptimisation:
-        """These settings for a phase of that ``share`` of the steps."""
-        steps = max(1, round(share * self.most_steps)) if self.most_steps else 0
-        return self.model_copy(update={"epochs": share * self.epochs, "most_steps": steps})
 
 
 class SeveralOptimisation(MatchOptimisation):
@@ -136,10 +130,10 @@ def pretrain(
             [*recipe, *learnt],
             collate=collate,
             right=None if made is counting else (lambda scores, labels: right(scores, labels, counts)),
-            new=("over_images.", "cls", "classifier.") if made is counting else ("",),
+            new=NEW if made is counting else ("",),
         )
         accuracy[f"{phase}: held-out accuracy, per mille"] = round(1000 * done["accuracy"])
-    _gather(out, [phase for phase, *_ in phases])
+    gather_phases(out, [phase for phase, *_ in phases])
     described = {
         "model": model,
         "settings": model_settings.model_dump(),
@@ -149,14 +143,6 @@ def pretrain(
     write_json(out / "model.json", described)
     counts = {"in": len(single[0]), "of several images": len(several[0]), "held out": len(single[1])}
     return counts | {"images that it saw": write_seen(out / "saw.parquet", known.images)} | accuracy
-
-
-def _gather(out: Path, phases: Sequence[str]) -> None:
-    """Keep the last phase's weights, and the history of all."""
-    gather_histories(out / "history.parquet", {phase: out / phase / "history.parquet" for phase in phases})
-    (out / phases[-1] / "model.safetensors").replace(out / "model.safetensors")
-    for phase in phases:
-        shutil.rmtree(out / phase)
 
 
 def _columns(words: Sequence[str], tokenizer: Tokenizer) -> dict[int, list[int]]:

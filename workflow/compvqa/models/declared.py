@@ -1,0 +1,51 @@
+"""What a model's module declares, read from its source: importing the module would load torch."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from compvqa.errors import InputError
+
+REGIONS, PROGRAMS = "regions", "programs"
+
+
+@cache
+def reads(model: str) -> tuple[str, ...]:
+    """What the model named ``model`` reads besides texts: its literal ``READS``, some of :data:`REGIONS` and
+    :data:`PROGRAMS`; an :class:`InputError` where it is something else, or there is no such model."""
+    found: object = ()
+    for node in _source(model).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["READS"]:
+            found = _literal(node.value)
+    if not isinstance(found, tuple) or set(found) - {REGIONS, PROGRAMS}:
+        raise InputError(
+            f"compvqa/models/{model}.py has a READS that is no tuple of {REGIONS!r} and {PROGRAMS!r}: write it as one."
+        )
+    return found
+
+
+@cache
+def has_backbone(model: str) -> bool:
+    """Whether the model has a backbone, which can be pretrained to match images and subgraphs."""
+    return any(isinstance(node, ast.ClassDef) and node.name == "Backbone" for node in _source(model).body)
+
+
+def _literal(value: ast.expr) -> object:
+    try:
+        return ast.literal_eval(value)
+    except ValueError:
+        return None
+
+
+@cache
+def _source(model: str) -> ast.Module:
+    try:
+        spec = find_spec(f"compvqa.models.{model}")
+    except ModuleNotFoundError:  # a name with a dot in it
+        spec = None
+    if spec is None or not spec.origin:
+        raise InputError(f"there is no model {model}: write compvqa/models/{model}.py or name another.")
+    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
