@@ -31,7 +31,8 @@ from tokenizers import Tokenizer
 
 from compvqa.models import visualbert
 from compvqa.models.backbone import waves
-from compvqa.models.multi_image import MultiImageModel, scored
+from compvqa.models.loss import scored
+from compvqa.models.multi_image import MultiImageModel
 from compvqa.training import fit as fitting
 from compvqa.training.data import Examples, collate, examples, read_questions, word_tokenizer
 from compvqa.training.fit import OptimisationSettings, fit, prepare

@@ -15,6 +15,7 @@ from transformers import BertConfig
 from transformers.models.bert.modeling_bert import BertEncoder
 
 from compvqa.models.backbone import BackboneSettings, initialise
+from compvqa.models.loss import scored
 from compvqa.models.task import Task
 
 NEW = ("over_images.", "cls", "classifier.")  # parameters that no released weights give
@@ -166,14 +167,6 @@ class MatchModel(nn.Module):
             lost = functional.binary_cross_entropy_with_logits(told, named[known], reduction="sum")
             result["loss"] = result["loss"] + lost / known.sum().clamp(min=1)
         return result
-
-
-def scored(logits: torch.Tensor, labels: torch.Tensor | None) -> dict[str, torch.Tensor]:
-    """``logits`` [B, classes], and their mean cross-entropy as ``loss`` where labels are given."""
-    if labels is None:
-        return {"logits": logits}
-    known = (labels != -100).sum().clamp(min=1)
-    return {"loss": functional.cross_entropy(logits, labels, reduction="sum") / known, "logits": logits}
 
 
 def load_pretrained(

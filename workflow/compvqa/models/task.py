@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, Self
 
 from tokenizers import Tokenizer
 
@@ -21,3 +24,45 @@ class Task:
     def words(self) -> int:
         """The number of tokens that the tokenizer knows."""
         return self.tokenizer.get_vocab_size()
+
+
+class Asked(Protocol):
+    """Questions, one after the other (:class:`compvqa.training.data.Questions`)."""
+
+    texts: list[str]
+    answers: list[str]
+    programs: list[str]  # as JSON; empty for a model that reads none
+
+
+class Steps(Protocol):
+    """How long, how fast and in what steps is trained (:class:`compvqa.training.settings.OptimisationSettings`)."""
+
+    learning_rate: float
+    weight_decay: float
+    beta2: float
+
+    def part(self, share: float) -> Self:
+        """The same for a phase of that share of the steps."""
+
+
+class Work(Protocol):
+    """What a model's own ``train`` gets (:class:`compvqa.training.job.Job`, which says what each is)."""
+
+    net: Any
+    model_settings: Any
+    task: Task
+    learnt: Asked
+    held_out: Asked
+    out: Path
+    settings: Any
+    seed: int
+    collate: Callable[[Sequence], dict]
+
+    def examples(self, questions: Any) -> Any:
+        """The questions as the net reads them."""
+
+    def fit(self, net: Any, learnt: Any, held_out: Any, **how: Any) -> dict[str, float]:
+        """Train a net."""
+
+    def gather(self, *phases: str) -> None:
+        """Make one run's files of its phases'."""

@@ -16,13 +16,13 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features.store import RegionStore
 from compvqa.questions.dataset import language_of
+from compvqa.models.loss import UNKNOWN_LABEL
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.tables import SCENES
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ENDINGS = ("##es", "##s")
 UNKNOWN, MASK = SPECIAL[1], SPECIAL[4]
-UNKNOWN_ANSWER = -100  # the label of what no train question has for its answer; losses leave it out
 COLUMNS = ("question_id", "text", "answer", "scene_ids")
 
 
@@ -94,7 +94,7 @@ def labelled(
 ) -> Examples:
     """Examples of ``questions``, each labelled by the number of its answer in ``answers``."""
     number = {answer: at for at, answer in enumerate(answers)}
-    labels = [number.get(answer, UNKNOWN_ANSWER) for answer in questions.answers]
+    labels = [number.get(answer, UNKNOWN_LABEL) for answer in questions.answers]
     return examples(questions.texts, questions.images, labels, tokenizer, store, longest)
 
 

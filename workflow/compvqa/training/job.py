@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -34,11 +35,11 @@ class Job:
     """
 
     net: torch.nn.Module
+    model_settings: Any  # the model's own
     task: Task
     learnt: Questions
     held_out: Questions  # tell which weights to keep
     store: RegionStore | None  # None where the model reads no regions
-    longest: int
     out: Path
     settings: OptimisationSettings
     seed: int
@@ -50,7 +51,7 @@ class Job:
 
     def examples(self, questions: Questions) -> Examples:
         """The questions as the net reads them, labelled by the numbers of their answers."""
-        return labelled(questions, self.task.answers, self.task.tokenizer, self.store, self.longest)
+        return labelled(questions, self.task.answers, self.task.tokenizer, self.store, self.model_settings.longest)
 
     def fit(
         self,

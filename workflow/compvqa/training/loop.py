@@ -18,12 +18,12 @@ from compvqa.features.store import RegionStore
 from compvqa.files import read_json, write_json
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
 from compvqa.models.declared import PROGRAMS, REGIONS
+from compvqa.models.loss import UNKNOWN_LABEL
 from compvqa.models.task import Task
 from compvqa.progress import track
 from compvqa.settings import Settings
 from compvqa.training import processes
 from compvqa.training.data import (
-    UNKNOWN_ANSWER,
     Examples,
     Questions,
     collate,
@@ -109,7 +109,7 @@ def train(
     recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), start, *asked.ids, "dev"]
     recipe += [*held_out.ids, None if store is None else tables.recipe_of(regions)]
     job = Job(
-        net, task, asked, held_out, store, model_settings.longest, out, settings.optimisation, number,
+        net, model_settings, task, asked, held_out, store, out, settings.optimisation, number,
         f"train {model}", tuple(recipe), getattr(module, "optimizer", None),
     )  # fmt: skip
     done = getattr(module, "train", _train)(job)
@@ -191,7 +191,7 @@ def predict(
         found.append(pa.table(columns, schema=PREDICTIONS.fields))
         counts[text] = len(asked)
         counts[f"{text}: right"] = sum(number == label for number, label in zip(best, shown.labels, strict=True))
-        counts[f"{text}: answer not in train"] = sum(label == UNKNOWN_ANSWER for label in shown.labels)
+        counts[f"{text}: answer not in train"] = sum(label == UNKNOWN_LABEL for label in shown.labels)
     return {**counts, "out": tables.write(out, PREDICTIONS, pa.concat_tables(found))}
 
 
