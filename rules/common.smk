@@ -20,6 +20,7 @@ from compvqa.covr.filters.images.presence import ScoringSettings
 from compvqa.covr.filters.names.settings import MINILM
 from compvqa.interrupts import be_patient
 from compvqa.links import without_patterns
+from compvqa.models.declared import REGIONS, has_backbone, reads
 from compvqa.paper.needs import Plan, lacking
 from compvqa.paper.reference import load as load_page
 from compvqa.records.digest import files_digest
@@ -38,6 +39,7 @@ try:
         (PAPER, CONFIG.paper.show),
     ):
         definitions.digest(*names)
+    CONFIG.check_trained({name: reads(MODELS.load(name)["model"]) for name in CONFIG.models.trained})
     for stage, plugins in {
         "ingest": {"reader": [source.reader for source in CONFIG.sources]},
         "overlap": {"method": CONFIG.overlap.method},
@@ -63,6 +65,7 @@ HUB = "resources/hub"
 ENCODER_CHECKPOINT = (CONFIG.word_filter.encoder.checkpoint, CONFIG.word_filter.encoder.revision or "main")
 LEXICON = [f"{T}/lexicon.json"] if CONFIG.lexicon else []
 PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases or CONFIG.released else []
+ONE_GPU = min(1, CONFIG.models.gpus)  # of jobs that use one at most: all but the training of question models
 EASY = "easy/"  # the chain of VBEasyDistractors: the main one, but for its questions
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown). Whatever a shell line says
@@ -184,12 +187,17 @@ def module_of(model):
 
 
 def start_of(model):
-    """The pretrained weights that a model's training starts from; none where it starts from released ones, or where there
-    are no graphs to pretrain on."""
-    own = MODELS.load(model).get("settings", {}).get("checkpoint")
+    """The pretrained weights that a model's training starts from; none where it has no backbone or starts from released
+    ones, or where there are no graphs to pretrain on."""
+    own = MODELS.load(model).get("settings", {}).get("checkpoint") or not has_backbone(module_of(model))
     return (
         [] if own or CONFIG.released else [f"{T}/pretrained/{model}.{CONFIG.models.pretraining_seed}/model.safetensors"]
     )
+
+
+def features_of(model):
+    """The regions and features that a model reads; none for one that sees no image."""
+    return [rules.features.output.regions, rules.features.output.features] if REGIONS in reads(module_of(model)) else []
 
 
 def checkpoint_of(model):
@@ -234,9 +242,9 @@ def given_files():
 
 
 def variants(model, split):
-    """The variants that a model is trained in on a split."""
+    """The variants that a model is trained in on a split; text only for one that reads regions."""
     if split == "iid":
-        return ["iid", "text"] + ["easy"] * CONFIG.models.easy
+        return ["iid"] + ["text"] * (REGIONS in reads(module_of(model))) + ["easy"] * CONFIG.models.easy
     compared = ["comp", "size"] if split in CONFIG.models.splits else []
     curve = CONFIG.models.curve
     drawn = split in curve.splits and model in (curve.models or CONFIG.models.trained)
@@ -290,7 +298,7 @@ def presence_options(arm=""):
 
 def presence_gpus(arm=""):
     """GPUs that a job asks for to score presence."""
-    return CONFIG.models.gpus if presence_models(arm) else 0
+    return ONE_GPU if presence_models(arm) else 0
 
 
 def presence_code(stage, arm="", **plugins):

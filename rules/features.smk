@@ -24,7 +24,7 @@ rule features:
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60, 0.08),
-        gpu=CONFIG.models.gpus,
+        gpu=ONE_GPU,
     params:
         config=data(CONFIG.section("features")),
         seed=CONFIG.seed,

@@ -18,7 +18,7 @@ rule overlap:
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
-        gpu=lambda wildcards: CONFIG.models.gpus if method("overlap", wildcards.arm) == "learned" else 0,
+        gpu=lambda wildcards: ONE_GPU if method("overlap", wildcards.arm) == "learned" else 0,
     params:
         config=lambda wildcards: filter_settings("overlap", wildcards.arm),
         models=lambda wildcards, input: ["--models", f"{T}/words"] if input.filters else [],

@@ -132,7 +132,7 @@ rule image_start:
     resources:
         mem_mb=memory(4000),
         runtime=minutes(120),
-        gpu=CONFIG.models.gpus,
+        gpu=ONE_GPU,
     params:
         config=data(model_settings(CONFIG.presence.model, "pretraining")),
         encoder=repeated("--encoder", [ENCODER] if ENCODER else []),
@@ -171,7 +171,7 @@ rule image_filter:
     resources:
         mem_mb=memory(4000),
         runtime=minutes(240),
-        gpu=CONFIG.models.gpus,
+        gpu=ONE_GPU,
     params:
         config=data(model_settings(CONFIG.presence.model, "presence")),
         start=repeated("--start", [f"{IMAGES}/start"] if START else []),

@@ -17,6 +17,7 @@ RUNS = [
     for variant in variants(model, split)
     for seed in (split != "iid" and CONFIG.models.split_seeds or CONFIG.models.seeds)
 ]
+PROCESSES = max(1, CONFIG.models.gpus)  # that share the training of a question model, one a GPU
 BASELINES = [f"{model}.iid.iid.{CONFIG.seed}" for model in CONFIG.models.baselines]
 
 
@@ -58,7 +59,7 @@ rule pretrain:
     resources:
         mem_mb=memory(4000),
         runtime=minutes(120),
-        gpu=CONFIG.models.gpus,
+        gpu=ONE_GPU,
     params:
         config=lambda wildcards: model_settings(wildcards.model, "pretraining"),
         encoder=repeated("--encoder", [ENCODER] if ENCODER else []),
@@ -74,8 +75,7 @@ rule train:
         dataset=lambda wildcards: dataset_of(wildcards.variant),
         split=lambda wildcards: split_of(wildcards.split, wildcards.variant),
         scenes=f"{T}/scenes/scenes.parquet",
-        regions=rules.features.output.regions,
-        features=rules.features.output.features,
+        features=lambda wildcards: features_of(wildcards.model),
         start=lambda wildcards: start_of(wildcards.model),
         checkpoint=lambda wildcards: checkpoint_of(wildcards.model),
     output:
@@ -94,7 +94,7 @@ rule train:
         CONTAINERS["models"]
     threads: CONFIG.models.cpus
     resources:
-        mem_mb=memory(4000),
+        mem_mb=memory(4000 * PROCESSES),
         runtime=minutes(240),
         gpu=CONFIG.models.gpus,
     params:
@@ -105,12 +105,14 @@ rule train:
         parts=lambda wildcards: repeated("--part", VARIANTS[wildcards.variant]["part"])
         + repeated("--dev-part", VARIANTS[wildcards.variant]["dev"]),
         start=lambda wildcards, input: repeated("--start", map(os.path.dirname, input.start)),
+        features=lambda wildcards, input: ["--features", f"{T}/features"] if input.features else [],
+        processes=PROCESSES,
         seed=lambda wildcards: wildcards.run_seed,
         code=lambda wildcards: stage_code("train", model=module_of(wildcards.model)),
     shell:
         f"python -m compvqa train $(dirname {{output.weights:q}}) --dataset {{input.dataset:q}}"
-        f" {{params.split:q}} {{params.parts:q}} --scenes {T}/scenes --features {T}/features"
-        f" {{params.start:q}}{STAGE}"
+        f" {{params.split:q}} {{params.parts:q}} --scenes {T}/scenes {{params.features:q}}"
+        f" {{params.start:q}} --processes {{params.processes:q}}{STAGE}"
 
 
 rule predict:
@@ -122,8 +124,7 @@ rule predict:
         split=f"{T}/splits/{{split}}.parquet",
         paraphrases=PARAPHRASES,
         scenes=f"{T}/scenes/scenes.parquet",
-        regions=rules.features.output.regions,
-        features=rules.features.output.features,
+        features=lambda wildcards: features_of(wildcards.model),
     output:
         predictions=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/predictions.parquet",
         record=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/predictions.parquet.prov.json",
@@ -139,19 +140,20 @@ rule predict:
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
-        gpu=CONFIG.models.gpus,
+        gpu=ONE_GPU,
     params:
-        config=lambda wildcards: model_settings(wildcards.model),
+        config=lambda wildcards: model_settings(wildcards.model, "prediction"),
         parts=lambda wildcards: repeated(
             "--part", ["dev", "test"] if wildcards.split == "iid" else ["dev_comp", "test_comp"]
         ),
         paraphrases=repeated("--paraphrases", PARAPHRASES),
+        features=lambda wildcards, input: ["--features", f"{T}/features"] if input.features else [],
         code=lambda wildcards: stage_code("predict", model=module_of(wildcards.model)),
     shell:
         "python -m compvqa predict {output.predictions:q} --weights $(dirname {input.weights:q})"
         " --run {wildcards.model:q}.{wildcards.split:q}.{wildcards.variant:q}.{wildcards.run_seed:q}"
         f" --dataset {{input.dataset:q}} --split {{input.split:q}} {{params.parts:q}} {{params.paraphrases:q}} --scenes {T}/scenes"
-        f" --features {T}/features --config {{params.config:q}}{LOG}"
+        f" {{params.features:q}} --config {{params.config:q}}{LOG}"
 
 
 rule baseline:

@@ -57,7 +57,7 @@ rule word_filter:
     resources:
         mem_mb=memory(3000),
         runtime=minutes(120),
-        gpu=CONFIG.models.gpus,
+        gpu=ONE_GPU,
     params:
         config=data(CONFIG.section("word_filter")),
         hold_out="pairs",

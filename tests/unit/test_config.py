@@ -57,7 +57,6 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
         (RELEASED | {"neo4j": {"load": True}}, "neo4j.load needs scene graphs"),
         (RELEASED | {"lexicon": MINE["lexicon"]}, "released questions have no scene graphs"),
         (RELEASED | {"paraphrases": "p.csv"}, "have their paraphrases with them"),
-        (RELEASED | {"models": {"trained": ["visualbert"]}}, "needs features.released"),
         (RELEASED | {"models": {"easy": True}}, "models.easy needs questions that are made here"),
         (RELEASED | {"released": {"train": "a"}}, "config key released.dev is missing: add it"),
         ({"sources": MINE["sources"] * 2}, "two sources have one name"),
@@ -65,7 +64,6 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
         ({"judged": {"arms": ["none-none"]}}, "judged.arms needs the truth"),
         ({"judged": {"arms": ["lexicon-none"]}, "truth": "truth"}, "none-none must be one of them"),
         ({"judged": {"arms": ["none-none", "lexicon"]}, "truth": "truth"}, "lexicon is not of the form"),
-        ({"models": {"trained": ["visualbert"]}}, "needs region features"),
         ({"models": {"easy": True}}, "models.easy does nothing without models.trained"),
         ({"models": {"splits": ["iid"]}}, "models.splits does nothing without models.trained"),
         ({"models": {"curve": {"models": ["vilbert"]}}}, "curve.models names vilbert, which is not in models.trained"),
@@ -81,6 +79,16 @@ def test_what_does_not_fit_is_refused_in_one_sentence(change, words):
     with pytest.raises(InputError, match=words) as told:
         load_config(MINE | change)
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("origin", [MINE, MINE | RELEASED])
+def test_only_a_model_that_reads_regions_needs_region_features(origin):
+    config = load_config(origin | {"models": {"trained": ["lstm-tiny", "visualbert"]}})
+    config.check_trained({"lstm-tiny": ()})
+    with pytest.raises(InputError, match="models.trained names visualbert, which needs region features: give feat"):
+        config.check_trained({"lstm-tiny": (), "visualbert": ("regions",)})
+    with_them = {"features": {"released": {"sources": [TSV], "lacks": ["a"]}}}
+    load_config(origin | with_them).check_trained({"visualbert": ("regions",)})
 
 
 def test_a_disabled_source_is_left_out():

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+import yaml
 
 from fixtures.project import copy_project
 
@@ -111,6 +112,21 @@ def test_a_group_holds_no_job_that_needs_a_gpu(root, tmp_path):
     profile = (root / "slurm/config.yaml").read_text().split("\ngroups:\n")[1].split("\ngroup-components:")[0]
     grouped = {line.split(":")[0].strip() for line in profile.splitlines()}
     assert "balance" in grouped and not grouped & gpus
+
+
+def test_gpus_share_a_training_and_a_model_that_reads_no_regions_waits_for_none(root, tmp_path):
+    project = copy_project(root, tmp_path / "project")
+    path = project.folder / project.config
+    data = yaml.safe_load(path.read_text())
+    data["models"] |= {"trained": ["lstm-tiny"], "gpus": 2, "splits": [], "curve": {}}
+    data |= {"presence": {"method": "none"}, "judged": {}}
+    path.write_text(yaml.safe_dump(data))
+    output = project.run("--dry-run", "--printshellcmds", "results/tiny/evaluation/scores.parquet").stdout
+    jobs = dict(blocks(output))
+    assert {"train", "predict"} <= set(jobs) and not {"features", "pretrain"} & set(jobs)
+    assert "--processes 2 " in jobs["train"] and re.search(r"\bgpu=2\b", jobs["train"])
+    assert re.search(r"\bgpu=1\b", jobs["predict"]) and "--features" not in jobs["train"] + jobs["predict"]
+    assert "lstm-tiny.iid.iid" in output and "lstm-tiny.iid.text" not in output
 
 
 def test_memory_and_time_grow_with_the_attempt(root, tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Annotated
@@ -114,7 +115,12 @@ class ModelsSection(Settings):
     )
     curve: CurveSection = CurveSection()
     pretraining_seed: int = Field(1, description="all runs of a model start from one pretraining, with this seed")
-    gpus: int = Field(0, ge=0, le=1, description="GPUs that a training job asks for")
+    gpus: int = Field(
+        0,
+        ge=0,
+        description="GPUs that the training of a model on questions asks for and is shared by, each with its part of "
+        "every batch; all other jobs of models ask for one, or for none where this is 0",
+    )
     cpus: int = Field(1, ge=1, description="cores that a training job asks for")
 
 
@@ -160,7 +166,7 @@ class ContainersSection(Settings):
 
     cpu: Image = Field("containers/cpu.sif", description="of all rules that ask for no GPU")
     gpu: Image = Field(
-        "containers/gpu.sif", description="of features, training and learned filters, if models.gpus is 1"
+        "containers/gpu.sif", description="of features, training and learned filters, if models.gpus is not 0"
     )
     neo4j: Image = Field("containers/neo4j.sif", description="of the search for candidates, if its backend is neo4j")
 
@@ -239,13 +245,10 @@ class Config(Settings):
             raise ValueError(
                 "word_filter.encoder.hints needs word_labels.files: the lexicon would be told its own labels"
             )
-        seen = self.features.released.sources or (self.images and self.truth and self.aside)
         self.features.released.check_spaces(
             source.image_space or source.name for source in self.sources if source.enabled
         )
-        if self.models.trained and not seen:
-            raise ValueError("models.trained needs region features: features.released, or images, truth and aside")
-        if self.presence.method == "learned" and not seen:
+        if self.presence.method == "learned" and not self._has_features():
             raise ValueError(
                 "presence.method learned needs region features: features.released, or images, truth and aside"
             )
@@ -270,8 +273,20 @@ class Config(Settings):
             raise ValueError("released questions have their paraphrases with them: leave paraphrases out")
         if self.released and self.models.easy:
             raise ValueError("models.easy needs questions that are made here, not released ones: leave it out")
-        if self.released and self.models.trained and not self.features.released.sources:
-            raise ValueError("models.trained needs features.released where questions were released")
+
+    def _has_features(self) -> bool:
+        """Whether images have region features."""
+        if self.features.released.sources:
+            return True
+        return bool(self.images and self.truth and self.aside and not self.released)
+
+    def check_trained(self, reads: Mapping[str, Iterable[str]]) -> None:
+        """:class:`InputError` where a model of ``models.trained`` reads regions and none are made; ``reads`` tells what
+        each model reads (:mod:`compvqa.models`)."""
+        seeing = [model for model, kinds in reads.items() if "regions" in kinds]
+        if seeing and not self._has_features():
+            where = "features.released" if self.released else "features.released, or images, truth and aside"
+            raise InputError(f"models.trained names {seeing[0]}, which needs region features: give {where}.")
 
     @property
     def language(self) -> str:

@@ -9,12 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compvqa import tables
+from compvqa.models import lstm, lstm_program
 from compvqa.models.baseline import PREDICTIONS
 from compvqa.programs.rows import Row, to_json
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
-from compvqa.training.loop import TrainingSettings, predict, train
+from compvqa.training import loop
 
 NAMES = ("red", "green", "blue", "small", "large", "round", "flat", "wooden", "old", "new", "thin", "wet")
 STEPS = {"epochs": 999, "most_steps": 240, "batch_size": 16, "evaluations": 2, "patience": 0, "weight_decay": 0}
@@ -25,6 +26,8 @@ class Asked:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        if (folder / "scenes.parquet").exists():
+            return
         rows = [self._row(*pair) for pair in permutations(NAMES, 2)]
         pq.write_table(pa.Table.from_pylist(rows), folder / "questions.parquet")
         scene = dict.fromkeys(SCENES.fields.names) | {"scene_id": "s:1", "image": "s:1"}
@@ -56,12 +59,12 @@ class Asked:
             None,
             None,
         ]
-        return train(model, *files, None, out, size, TrainingSettings(optimisation=STEPS | steps), seed)
+        return loop.train(model, *files, None, out, size, loop.TrainingSettings(optimisation=STEPS | steps), seed)
 
     def answers(self, run: Path, **given: object) -> dict[str, str]:
         """What a trained model answers to the dev questions."""
         files = [self.folder / "questions.parquet", None, ["dev"], self.folder / "scenes.parquet", None, None]
-        predict(run, "a.b.c.1", *files, run / "predictions.parquet", **given)
+        loop.predict(run, "a.b.c.1", *files, run / "predictions.parquet", **given)
         table = tables.read(run / "predictions.parquet", PREDICTIONS)
         return dict(zip(table["question_id"].to_pylist(), table["answer"].to_pylist(), strict=True))
 
@@ -76,3 +79,14 @@ def right(answers: dict[str, str]) -> float:
 def files_of(run: Path) -> dict[str, bytes]:
     """The bytes of what training leaves."""
     return {name: (run / name).read_bytes() for name in ("model.safetensors", "model.json", "history.parquet")}
+
+
+def train(
+    folder: Path, out: Path, model: str, batch_size: int = 16, epochs: int = 999, most_steps: int = 6
+) -> dict[str, int]:
+    """Train a very small model in ``folder``, where a process of its own can call it."""
+    size = {"lstm": lstm, "lstm_program": lstm_program}[model].ModelSettings(
+        word_size=8, hidden_size=8, layers=1, classifier=(8,)
+    )
+    steps = {"batch_size": batch_size, "epochs": epochs, "most_steps": most_steps, "learning_rate": 1e-2}
+    return Asked(folder).train(model, size, out, **steps)

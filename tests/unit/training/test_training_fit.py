@@ -1,5 +1,7 @@
 """Training: learns, gives equal bytes again, and goes on where it was stopped."""
 
+import os
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from compvqa.models.multi_image import MultiImageModel
 from compvqa.models.visualbert import Backbone, ModelSettings
 from compvqa.training import fit as fitting
 from compvqa.training.data import collate, examples, word_tokenizer
+from compvqa.training.device import set_deterministic
 from compvqa.training.fit import OptimisationSettings, fit, last_checkpoint, prepare
 
 MODEL = ModelSettings(hidden_size=16, layers=1, heads=2, image_layers=1)
@@ -83,3 +86,39 @@ def test_pretrained_layers_have_a_rate_of_their_own(data):
     assert len(known["params"]) + len(new["params"]) == len(list(made.parameters()))
     assert (known["lr"], new["lr"]) == (pytest.approx(1e-3), pytest.approx(1e-2))
     assert not fitting._optimizer(made, settings, ("",)).param_groups[0]["params"]
+
+
+def test_a_process_has_one_gpu_however_many_are_visible(data, tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    arguments = fitting._arguments(SETTINGS, tmp_path, 3, 1, 0)
+    for visible, used in ((0, 0), (1, 1), (2, 1), (8, 1)):
+        arguments._n_gpu = visible  # what transformers finds
+        assert arguments.n_gpu == used and arguments.train_batch_size == SETTINGS.batch_size
+    usual = fitting._arguments
+
+    def two(*given):
+        arguments = usual(*given)
+        arguments._n_gpu = 2
+        return arguments
+
+    whole = run(data, tmp_path / "none")
+    monkeypatch.setattr(fitting, "_arguments", two)
+    assert run(data, tmp_path / "two") == whole
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_determinism_is_a_setting_for_gpus_alone_and_never_blocks_launches(data, tmp_path, monkeypatch, deterministic):
+    for name in ("CUDA_LAUNCH_BLOCKING", "CUBLAS_WORKSPACE_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    settings = SETTINGS.model_copy(update={"deterministic": deterministic})
+    run(data, tmp_path / "cpu", settings)
+    assert torch.are_deterministic_algorithms_enabled() and "CUDA_LAUNCH_BLOCKING" not in os.environ
+    assert (tmp_path / "cpu/model.safetensors").read_bytes() == run(data, tmp_path / "usual")[1]
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    try:
+        set_deterministic(deterministic)
+        assert torch.are_deterministic_algorithms_enabled() == deterministic == torch.backends.cudnn.deterministic
+        assert ("CUBLAS_WORKSPACE_CONFIG" in os.environ) == deterministic
+    finally:
+        set_deterministic()

@@ -11,6 +11,7 @@ from transformers import LxmertConfig, LxmertModel, PreTrainedTokenizerFast
 
 from compvqa import tables
 from compvqa.covr.questions.tables import DATASET
+from compvqa.errors import InputError
 from compvqa.features.store import ImageRegions, write
 from compvqa.files import read_json
 from compvqa.models import lxmert, vilbert, visualbert
@@ -18,6 +19,7 @@ from compvqa.models.baseline import PREDICTIONS
 from compvqa.scenes.tables import SCENES
 from compvqa.training.fit import OptimisationSettings
 from compvqa.training.loop import TrainingSettings, predict, train
+from compvqa.training.settings import PredictionSettings
 from unit.models.volta_state import REGION, VILBERT, VISUALBERT, made_state
 
 RATE = OptimisationSettings(most_steps=2, batch_size=4, evaluations=1, patience=0, learning_rate=1e-9)
@@ -65,6 +67,38 @@ def transformers(plan, folder, tmp_path):
     model.save_pretrained(tmp_path / "released")
     PreTrainedTokenizerFast.from_pretrained(folder).save_pretrained(tmp_path / "released")
     return {"checkpoint": str(tmp_path / "released")}, model.embeddings.word_embeddings.weight
+
+
+@pytest.fixture(scope="module")
+def trained(folder, tmp_path_factory):
+    """A run of a small VisualBERT from random weights."""
+    out, size = tmp_path_factory.mktemp("run"), visualbert.ModelSettings(hidden_size=16, layers=1, heads=2)
+    given = [folder / file for file in ("scenes.parquet", "regions.parquet", "features.safetensors")]
+    settings = TrainingSettings(optimisation=RATE)
+    train("visualbert", folder / "questions.parquet", None, ["train"], ["dev"], *given, None, out, size, settings, 1)
+    return out
+
+
+def predicted(trained, folder, out, **settings):
+    given = [folder / file for file in ("scenes.parquet", "regions.parquet", "features.safetensors")]
+    asked = PredictionSettings(**settings)
+    predict(trained, "a.b.c.1", folder / "questions.parquet", None, ["dev"], *given, out, settings=asked)
+    return tables.read(out, PREDICTIONS)
+
+
+def test_predictions_are_float32_on_a_processor_and_no_worker_changes_them(trained, folder, tmp_path):
+    usual = predicted(trained, folder, tmp_path / "usual.parquet", batch_size=2)
+    single = predicted(trained, folder, tmp_path / "single.parquet", batch_size=2, precision="float32", workers=1)
+    narrow = predicted(trained, folder, tmp_path / "narrow.parquet", batch_size=2, precision="bfloat16")
+    assert usual.equals(single)
+    difference = np.abs(np.array(usual["p"]) - np.array(narrow["p"])).max()
+    assert 0 < difference < 0.05
+
+
+def test_a_model_that_reads_regions_is_not_asked_without_them(trained, folder, tmp_path):
+    files = [folder / "questions.parquet", None, ["dev"], folder / "scenes.parquet", None, None]
+    with pytest.raises(InputError, match="the model visualbert reads regions: name the folder of features"):
+        predict(trained, "a.b.c.1", *files, tmp_path / "p.parquet")
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,20 @@ from compvqa.settings import Settings
 
 
 class ModelRequest(Settings):
-    """A model of ``config/models``: its module, size, and how it is pretrained and trained."""
+    """A model of ``config/models``: its module, size, and how it is pretrained, trained and asked."""
 
     model: str
     settings: dict = {}
     pretraining: dict = {}
     training: dict = {}
+    prediction: dict = {}
 
 
 Scenes = Annotated[Path, typer.Option(help="Folder of the merged scene tables.")]
 Dataset = Annotated[Path, typer.Option(help="Table of the balanced dataset.")]
 Split = Annotated[Path, typer.Option(help="Table of the split.")]
 Features = Annotated[Path, typer.Option(help="Folder with regions.parquet and features.safetensors.")]
+SomeFeatures = Annotated[Path | None, typer.Option(help="The same, for a model that reads regions; others do without.")]
 Parts = Annotated[list[str], typer.Option(help="A part of the split; repeat for more.")]
 Paraphrases = Annotated[Path | None, typer.Option(help="Table of paraphrases, which are asked too.")]
 Predictions = Annotated[list[Path], typer.Option(help="A run's predictions; repeat for more.")]
@@ -109,9 +111,10 @@ def train(
     part: Parts,
     dev_part: Annotated[list[str], typer.Option(help="A part that decides when to stop; repeat for more.")],
     scenes: Scenes,
-    features: Features,
+    features: SomeFeatures = None,
     start: Annotated[Path | None, typer.Option(help="Folder of the pretrained backbone, if it is one of ours.")] = None,
     split: Annotated[Path | None, typer.Option(help="Table of the split; without, the dataset's own parts.")] = None,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that share the training, one a GPU.")] = 1,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -120,18 +123,22 @@ def train(
     from compvqa.run import validate
     from compvqa.training.loop import TrainingSettings, plugin
     from compvqa.training.loop import train as work
+    from compvqa.training.processes import share
 
     frame = Frame("train", config, seed, code)
     request = frame.settings(ModelRequest)
     size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
     settings = validate(TrainingSettings, request.training, "training")
-    store = [features / "regions.parquet", features / "features.safetensors"]
+    if processes > 1:  # which give other last bits
+        frame.note({"processes": processes})
+    store = _store(features)
     shown = scenes / "scenes.parquet"
     released = Path(getattr(size, "checkpoint", ""))
     given = [*optional(split), *([released] if released.is_file() else [])]
     before = [] if start is None else [start / "model.safetensors", start / "model.json"]
+    asked = (request.model, dataset, split, part, dev_part, shown, *(store or [None, None]), start, out)
     frame.run(
-        lambda: work(request.model, dataset, split, part, dev_part, shown, *store, start, out, size, settings, seed),
+        lambda: share(processes, work, *asked, size, settings, seed),
         [dataset, *given, shown, *store, *before],
         [out / name for name in ("model.safetensors", "model.json", "history.parquet")],
         model=request.model,
@@ -146,24 +153,32 @@ def predict(
     split: Split,
     part: Parts,
     scenes: Scenes,
-    features: Features,
+    features: SomeFeatures = None,
     paraphrases: Paraphrases = None,
     config: Config = None,
     code: Code = None,
 ) -> None:
     """Answer the questions of a split's parts with a trained model."""
+    from compvqa.run import validate
     from compvqa.training.loop import predict as work
+    from compvqa.training.settings import PredictionSettings
 
     frame = Frame("predict", config, 0, code)
     request = frame.settings(ModelRequest)
-    store = [features / "regions.parquet", features / "features.safetensors"]
+    settings = validate(PredictionSettings, request.prediction, "prediction")
+    store = _store(features)
     shown = scenes / "scenes.parquet"
     frame.run(
-        lambda: work(weights, run, dataset, split, part, shown, *store, out, paraphrases),
+        lambda: work(weights, run, dataset, split, part, shown, *(store or [None, None]), out, paraphrases, settings),
         [dataset, split, shown, *store, weights / "model.safetensors", weights / "model.json", *optional(paraphrases)],
         [out],
         model=request.model,
     )
+
+
+def _store(features: Path | None) -> list[Path]:
+    """The files of region features, where there are any."""
+    return [] if features is None else [features / "regions.parquet", features / "features.safetensors"]
 
 
 def baseline(

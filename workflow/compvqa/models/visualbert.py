@@ -112,10 +112,9 @@ class Backbone(nn.Module):
         """
         if self.pooler:
             features, geometry, region_mask = with_whole(features, geometry, region_mask)
+        seen = features.to(geometry.dtype)  # autocast to bfloat16 concatenates no float16
         if self.place_size:
-            seen = torch.cat([features, geometry, *waves(geometry)], dim=2)  # widens features as it copies them
-        else:
-            seen = features.to(geometry.dtype)
+            seen = torch.cat([seen, geometry, *waves(geometry)], dim=2)
         hidden = self.bert.embeddings(input_ids=input_ids, visual_embeds=seen)
         mask = torch.cat([attention_mask, region_mask], dim=1).bool()[:, None, None, :]
         *layers, last = self.bert.encoder.layer

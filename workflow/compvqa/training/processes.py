@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import torch
 from torch import distributed, multiprocessing
+from torch.multiprocessing.spawn import ProcessException
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -40,13 +41,13 @@ def share(n: int, work: Callable[..., Counts], *arguments: object) -> Counts:
     gpus = torch.cuda.device_count()
     if 0 < gpus < n:
         raise InputError(
-            f"{n} processes were asked for and {gpus} GPUs are visible: ask for as many GPUs (models.gpus)."
+            f"{n} processes are to share the training, but only {gpus} GPUs are visible: ask for {n} GPUs."
         )
     told = multiprocessing.get_context("spawn").SimpleQueue()
     given = (n, _free_port(), tables.running(), told, work, arguments)
     try:
         multiprocessing.start_processes(_one, given, n, start_method="spawn")
-    except multiprocessing.ProcessException:
+    except ProcessException:
         if told.empty():
             raise
     kind, found = told.get()

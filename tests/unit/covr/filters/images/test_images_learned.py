@@ -57,6 +57,20 @@ def test_a_model_is_not_asked_about_what_it_saw(world, tmp_path, guilty):
             saw.write_bytes(before)
 
 
+def test_scores_are_those_of_float64_unless_the_settings_say_otherwise_and_workers_change_none(world, tmp_path):
+    def by(name, **changed):
+        return scored(world, tmp_path / f"{name}.parquet", SETTINGS.model_copy(update={"batch_size": 7, **changed}))
+
+    def p(name):
+        return np.array(tables.read(tmp_path / f"{name}.parquet", PRESENCE)["p"])
+
+    assert by("usual") == by("same", precision="float64") == by("workers", workers=1)
+    by("narrow", precision="bfloat16")
+    assert 1e-4 < np.abs(p("usual") - p("narrow")).max() < 0.05
+    by("single", precision="float32")
+    assert np.abs(p("usual") - p("single")).max() <= 1.1e-4  # the last digit that is kept
+
+
 def test_no_size_of_a_batch_leaves_a_trace(world, tmp_path):
     sizes = (1, 7, 256)
     files = [

@@ -47,7 +47,11 @@ class ScoringSettings(StoreSettings):
     least_covered: float = Field(
         0.7, gt=0, le=1, description="A region is masked if so large a share of it lies in an instance"
     )
-    batch_size: int = Field(256, ge=1, description="Pairs that are scored at once; no score depends on it")
+    batch_size: int = Field(256, ge=1, description="Pairs that are scored at once; no score of float64 depends on it")
+    precision: Literal["auto", "float64", "float32", "bfloat16"] = Field(
+        "auto", description="Of the models' layers; auto: bfloat16 where a GPU is, else float64"
+    )
+    workers: int = Field(0, ge=0, description="Processes that load regions")
     threads: int = Field(1, ge=1, description="Threads of torch and of DuckDB")
 
 

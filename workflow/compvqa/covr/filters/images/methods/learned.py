@@ -7,6 +7,7 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ from compvqa.progress import track
 from compvqa.query import rebatch
 from compvqa.scenes.graph import SceneStore
 from compvqa.training.data import collate
+from compvqa.training.device import device, narrowed, set_deterministic
 from compvqa.training.loop import plugin
 from compvqa.weights import load_weights
 
@@ -80,7 +82,7 @@ class _Judge:
 
     def __init__(self, given: Knowledge, trees: pa.Table, masked: bool, settings: PresenceSettings):
         torch.set_num_threads(settings.threads)
-        torch.use_deterministic_algorithms(True)
+        set_deterministic()
         self.given, self.masked, self.settings = given, masked, settings
         columns = (trees[name].to_pylist() for name in ("subgraph_key", "tree"))
         self.graphs = {key: parse(tree) for key, tree in zip(*columns, strict=True)}
@@ -90,7 +92,9 @@ class _Judge:
         files = (given.features / "regions.parquet", given.features / "features.safetensors")
         self.most_regions = read_json(given.models / "0" / "model.json")["most_regions"]
         self.store = RegionStore(*files, self.most_regions)
-        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.device = device()
+        auto = "bfloat16" if self.device.type == "cuda" else "float64"
+        self.precision = auto if settings.precision == "auto" else settings.precision
         self.model = lru_cache(maxsize=None)(self._load)
         self.regions = lru_cache(maxsize=1)(self.store.__getitem__)  # pairs come scene by scene
 
@@ -146,22 +150,30 @@ class _Judge:
         said = tokenizer.encode_batch([describe(self.graphs[key]) for key in keys])
         tokens = {key: encoding.ids[:longest] for key, encoding in zip(keys, said, strict=True)}
         ordered = sorted(items, key=lambda item: (len(tokens[item[1]]), len(item[2].features), item[0]))
-        for start in range(0, len(ordered), self.settings.batch_size):
+        loader = torch.utils.data.DataLoader(
+            [{"tokens": tokens[key], "regions": [seen], "label": 0} for _, key, seen in ordered],
+            self.settings.batch_size,
+            collate_fn=collate,
+            num_workers=self.settings.workers,
+            pin_memory=self.device.type == "cuda",
+        )
+        for start, batch in zip(count(0, self.settings.batch_size), loader, strict=False):
             chosen = ordered[start : start + self.settings.batch_size]
-            batch = collate([{"tokens": tokens[key], "regions": [seen], "label": 0} for _, key, seen in chosen])
             yield [number for number, _, _ in chosen], self._ask(model, batch)
 
     @torch.no_grad()
     def _ask(self, model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> np.ndarray:
         kind = next(model.parameters()).dtype
-        given = {name: value.to(self.device) for name, value in batch.items() if name != "labels"}
+        given = {name: value.to(self.device, non_blocking=True) for name, value in batch.items() if name != "labels"}
         given = {name: value.to(kind) if value.is_floating_point() else value for name, value in given.items()}
-        return torch.softmax(model(**given)["logits"], dim=1)[:, 1].double().cpu().numpy()
+        with narrowed(self.precision):
+            logits = model(**given)["logits"]
+        return torch.softmax(logits if kind == torch.float64 else logits.float(), dim=1)[:, 1].double().cpu().numpy()
 
     def _load(self, fold: int) -> tuple[torch.nn.Module, Tokenizer, int]:
         """The model of ``fold``, its tokenizer and the most tokens that it takes.
 
-        On a processor it works in double precision, so that no size of a batch leaves a trace in the scores.
+        In float64, as by default on a processor, no size of a batch leaves a trace in the scores.
         """
         folder = self.given.models / str(fold)
         described = read_json(folder / "model.json")
@@ -174,7 +186,7 @@ class _Judge:
         backbone = module.Backbone(settings, tokenizer.get_vocab_size(), self.store.dimension)
         model = MatchModel(backbone, settings, 2)
         model.load_state_dict(load_weights(folder / "model.safetensors"))
-        model = model.to(self.device, torch.float32 if self.device == "cuda" else torch.float64)
+        model = model.to(self.device, torch.float64 if self.precision == "float64" else torch.float32)
         return model.eval(), tokenizer, settings.longest
 
 

@@ -1,0 +1,50 @@
+"""What models declare is read without importing them, and every model of the package keeps the contract."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+from compvqa import models
+from compvqa.errors import InputError
+from compvqa.models.declared import has_backbone, reads
+from compvqa.settings import Settings
+
+EVERY = [name for _, name, _ in pkgutil.iter_modules(models.__path__)]
+TRAINED = [name for name in EVERY if hasattr(importlib.import_module(f"compvqa.models.{name}"), "ModelSettings")]
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_model_has_what_the_contract_says(name):
+    module = importlib.import_module(f"compvqa.models.{name}")
+    assert issubclass(module.ModelSettings, Settings) and module.ModelSettings().longest > 0 and module.build
+    assert reads(name) == getattr(module, "READS", ()) and has_backbone(name) == hasattr(module, "Backbone")
+    assert ("regions" in reads(name)) == ("images" in module.ModelSettings.model_fields)
+
+
+def test_the_models_are_those():
+    assert {"lstm", "lstm_program", "lxmert", "vilbert", "visualbert"} == set(TRAINED)
+    assert [name for name in TRAINED if "regions" not in reads(name)] == ["lstm", "lstm_program"]
+
+
+@pytest.mark.parametrize("name", ["gone", "a.b", ""])
+def test_a_model_that_is_not_there_is_refused(name):
+    with pytest.raises(InputError, match=f"there is no model {name}"):
+        reads(name)
+
+
+@pytest.mark.parametrize("declared", ["READS = words()", 'READS = ("words",)', 'READS = "regions"'])
+def test_a_declaration_that_is_no_literal_of_known_kinds_is_refused(tmp_path, monkeypatch, declared):
+    (tmp_path / "odd.py").write_text(declared)
+    monkeypatch.setattr(models, "__path__", [str(tmp_path)])
+    reads.cache_clear()
+    with pytest.raises(InputError, match="odd.py has a READS that is no tuple of"):
+        reads("odd")
+
+
+def test_nothing_is_imported_to_read_it():
+    code = "import sys; from compvqa.models.declared import reads; print(reads('visualbert'), 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "('regions',) False\n"
