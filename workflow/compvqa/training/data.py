@@ -15,8 +15,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features.store import RegionStore
-from compvqa.questions.dataset import language_of
 from compvqa.models.loss import UNKNOWN_LABEL
+from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.tables import SCENES
 

@@ -77,6 +77,8 @@ def fit(
         ],
     )
     trainer.remove_callback(PrinterCallback)
+    if processes.number():  # the Trainer seeds all alike: they would drop out the same of different examples
+        torch.manual_seed(stable_hash(seed, "process", processes.number()) & 0xFFFFFFFF)
     try:
         trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
     except Exception as error:

@@ -25,9 +25,14 @@ def count() -> int:
     return distributed.get_world_size() if distributed.is_initialized() else 1
 
 
+def number() -> int:
+    """The number of this process, from 0."""
+    return distributed.get_rank() if distributed.is_initialized() else 0
+
+
 def is_first() -> bool:
     """Whether this process is the one that writes."""
-    return not distributed.is_initialized() or distributed.get_rank() == 0
+    return number() == 0
 
 
 def share(n: int, work: Callable[..., Counts], *arguments: object) -> Counts:
