@@ -3,9 +3,12 @@
 import pytest
 import torch
 
+from compvqa import tables
+from compvqa.files import read_yaml
 from compvqa.models import lstm
 from compvqa.models.task import Task
 from compvqa.training.data import word_tokenizer
+from compvqa.training.history import HISTORY
 from compvqa.training.settings import OptimisationSettings
 from unit.models.asked import Asked, files_of, right
 
@@ -55,3 +58,10 @@ def test_it_brings_the_paper_s_adam_and_its_perceptron():
     assert len(found.param_groups[0]["params"]) == len(list(made.parameters()))
     shapes = [tuple(part.weight.shape) for part in made.classifier if isinstance(part, torch.nn.Linear)]
     assert shapes == [(5, 8), (6, 5), (3, 6)]
+
+
+def test_a_rate_that_never_changes_can_be_had_as_the_file_of_the_paper_s_sizes_says(asked, tmp_path, root):
+    rate = read_yaml(root / "config/models/lstm.yaml")["training"]["optimisation"]
+    asked.train("lstm", SIZE, tmp_path, **rate | {"most_steps": 4, "evaluations": 2})
+    rows = tables.read(tmp_path / "history.parquet", HISTORY).to_pylist()
+    assert [row["learning_rate"] for row in rows] == [5e-4, 5e-4]
