@@ -24,16 +24,18 @@ def room(module: str) -> str:
 
 
 def named_in(path: Path) -> set[str]:
-    """The modules of the package that a file imports or names in a string."""
+    """The modules of the package that a file imports or names in a string, docstrings apart."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module == "compvqa":
             found |= {f"compvqa.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
             found |= set(re.findall(r"\bcompvqa\.[a-z_.]*[a-z_]", node.value))
     return {name for name in found if name.startswith("compvqa.")}
 

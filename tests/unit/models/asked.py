@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compvqa import tables
+from compvqa.covr.questions.tables import DATASET
 from compvqa.models import lstm, lstm_program
 from compvqa.models.baseline import PREDICTIONS
 from compvqa.programs.rows import Row, to_json
@@ -29,7 +30,7 @@ class Asked:
         if (folder / "scenes.parquet").exists():
             return
         rows = [self._row(*pair) for pair in permutations(NAMES, 2)]
-        pq.write_table(pa.Table.from_pylist(rows), folder / "questions.parquet")
+        tables.write(folder / "questions.parquet", DATASET, rows)
         scene = dict.fromkeys(SCENES.fields.names) | {"scene_id": "s:1", "image": "s:1"}
         pq.write_table(pa.Table.from_pylist([scene], schema=SCENES.fields), folder / "scenes.parquet")
 
@@ -37,9 +38,9 @@ class Asked:
     def _row(one: str, other: str) -> dict:
         """A question; its program has one operator where the answer is yes, and two others where it is no."""
         first = one < other
-        rows = [Row("Earlier", (one, other))] if first else [Row("Later", (one, other)), Row("Not", (), (0,))]
+        rows = [Row("Find", (one, other))] if first else [Row("Filter", (one, other)), Row("Exists", (), (0,))]
         held_out = stable_hash("dev", one, other) % 4 == 0
-        return {
+        return dict.fromkeys(DATASET.fields.names) | {
             "question_id": f"{one} {other}",
             "text": f"is {one} before {other} ?",
             "answer": "yes" if first else "no",

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from compvqa import models
-from compvqa.cli.images import FilterRequest
 from compvqa.cli.models import ModelRequest
+from compvqa.covr.cli.images import FilterRequest
+from compvqa.covr.filters.images.training import PresenceTraining
+from compvqa.covr.pretraining.training import MatchSettings
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
 from compvqa.models.declared import has_backbone, reads
 from compvqa.settings import Settings
 from compvqa.training.loop import TrainingSettings
-from compvqa.training.match import MatchSettings
-from compvqa.training.presence import PresenceTraining
 from compvqa.training.settings import PredictionSettings
 from unit.test_imports import heavy
 

@@ -11,11 +11,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from compvqa.cli.options import add
 from compvqa.covr.cli import words
 from compvqa.errors import InputError
 
 app = typer.Typer()
-words.add_to(app)
+add(app, words.annotate, words.word_scores)
 PAIRS = [("noun", "cat", "dog"), ("attribute", "red", "old"), ("relation", "riding", "near"), ("noun", "cup", "mug")]
 
 
