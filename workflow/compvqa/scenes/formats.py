@@ -9,7 +9,7 @@ from compvqa.errors import InputError
 from compvqa.scenes.stream import elements, members
 
 FORMATS = {"gqa": "GQA", "visual_genome": "Visual Genome", "imsitu": "imSitu", "clevr": "CLEVR"}
-READERS = ("gqa", "visual_genome", "imsitu")
+READERS = ("gqa", "visual_genome", "imsitu", "clevr")
 
 
 def format_of(path: Path) -> str | None:

@@ -27,7 +27,7 @@ from compvqa.scenes.keys import meant
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.limits import too_many
 from compvqa.scenes.raw import RawScene, Report, SplitOf
-from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, REJECTS, RELATIONS, SCENES, TABLES
+from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, OPTIONAL, REJECTS, RELATIONS, SCENES, TABLES
 from compvqa.scratch import scratch_folder
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
@@ -110,7 +110,8 @@ def file_names(reader: str) -> tuple[str, ...]:
 def ingest(source: SourceSettings, lexicon: Path | None, out: Path, memory: str = "1GB") -> dict[str, int]:
     """Read one source into the folder ``out``: scenes, objects, attributes, relations, modifiers, rejects.
 
-    Attributes get their group from the lexicon (none without one). A malformed record is a row of rejects; a
+    Where the source knows of positions in space, they and the directions are written as well. Attributes get their
+    group from the source, or else from the lexicon (none without one). A malformed record is a row of rejects; a
     malformed file raises :class:`InputError`, and so does a share of rejects above ``source.most_rejected``, with all
     rejects in the file ``STOPPED``. Holds ``BATCH`` scenes at a time. Gives counts of what came in, went out, was
     dropped by rule and was rejected, by reason.
@@ -128,7 +129,10 @@ def ingest(source: SourceSettings, lexicon: Path | None, out: Path, memory: str 
         if why := too_many(source.name, report, spool.kept, source.most_rejected, out / STOPPED):
             spool.finish(memory, {REJECTS: out / STOPPED})
             raise InputError(why)
-        rows = spool.finish(memory, {schema: out / f"{schema.name}.parquet" for schema in spool.schemas})
+        places = {schema: out / f"{schema.name}.parquet" for schema in spool.schemas}
+        for schema in (schema for schema in OPTIONAL if not spool.kept[schema.name]):
+            places.pop(schema).unlink(missing_ok=True)
+        rows = spool.finish(memory, places)
     counts = dict(sorted(report.counts.items()))
     return counts | {f"{name} out": rows[name] for name in ("scenes", *COUNTED)} | {"rejects": rows["rejects"]}
 
@@ -198,7 +202,7 @@ class _Spool:
     These are read once: they are not worth a dictionary of their names.
     """
 
-    schemas = (*TABLES, REJECTS)
+    schemas = (*TABLES, *OPTIONAL, REJECTS)
 
     def __init__(self, out: Path, source: SourceSettings, lexicon: Lexicon | None):
         self.out, self.source, self.lexicon = out, source, lexicon
@@ -233,12 +237,16 @@ class _Spool:
         for item in scene.objects:
             rows["objects"].append((scene_id, item.object_id, item.name, *(item.box or (None,) * 4)))
             for name in item.attributes:
-                rows["attributes"].append((scene_id, item.object_id, name, self._group(name)))
+                group = item.groups[name] if name in item.groups else self._group(name)
+                rows["attributes"].append((scene_id, item.object_id, name, group))
+            if item.position is not None:
+                rows["positions"].append((scene_id, item.object_id, *item.position))
         for number, relation in enumerate(scene.relations):
             relation_id = f"{number:04d}"
             ends = (relation.subject_id, relation.object_id)
             rows["relations"].append((scene_id, relation_id, *ends, relation.name))
             rows["modifiers"] += [(scene_id, relation_id, *modifier) for modifier in relation.modifiers]
+        rows["directions"] += [(scene_id, name, *axis) for name, axis in scene.directions.items()]
 
     def _group(self, attribute: str) -> str | None:
         if attribute not in self.groups:
@@ -304,16 +312,30 @@ def merge(sources: list[Path], out: Path, memory: str = "1GB") -> dict[str, int]
         for schema in TABLES:
             rows = f"SELECT * FROM ({_union(sources, schema)}) SEMI JOIN kept USING (place, scene_id)"
             query.write(connection, rows, out / f"{schema.name}.parquet", schema)
+        _merge_optional(connection, sources, out)
         query.write(connection, _union(sources, REJECTS), out / "rejects.parquet", REJECTS)
         return _merge_counts(connection, sources)
 
 
+def _merge_optional(connection: duckdb.DuckDBPyConnection, sources: list[Path], out: Path) -> None:
+    """Put together what only some sources have, if any has it."""
+    for schema in OPTIONAL:
+        place = out / f"{schema.name}.parquet"
+        if any((folder / place.name).exists() for folder in sources):
+            rows = f"SELECT * FROM ({_union(sources, schema)}) SEMI JOIN kept USING (place, scene_id)"
+            query.write(connection, rows, place, schema)
+        else:
+            place.unlink(missing_ok=True)
+
+
 def _union(sources: list[Path], schema: Schema) -> str:
-    """The rows of a table of all sources, with the source's place in the order."""
+    """The rows of a table of all sources that have it, with the source's place in the order."""
     columns = ", ".join(f'"{name}"' for name in schema.fields.names)
+    files = {place: folder / f"{schema.name}.parquet" for place, folder in enumerate(sources)}
     return " UNION ALL ".join(
-        f"SELECT {columns}, {place} AS place FROM read_parquet({_quoted(folder / f'{schema.name}.parquet')})"
-        for place, folder in enumerate(sources)
+        f"SELECT {columns}, {place} AS place FROM read_parquet({_quoted(file)})"
+        for place, file in files.items()
+        if schema not in OPTIONAL or file.exists()
     )
 
 

@@ -21,12 +21,18 @@ KINDS = ("scene", "object", "frame", "attribute", "relation", "modifier")  # of 
 
 @dataclass(slots=True)
 class RawObject:
-    """An object as annotated; its box is (x, y, w, h) in pixels, None where the source has none."""
+    """An object as annotated; its box is (x, y, w, h) in pixels, None where the source has none.
+
+    ``groups`` has the groups of its attributes where the source tells them, by the attribute (of others the lexicon
+    does); ``position`` is a row of the table of positions (x, y, z, rotation, pixel x and y, depth).
+    """
 
     object_id: str
     name: str
     attributes: list[str] = field(default_factory=list)
     box: Box | None = None
+    groups: dict[str, str] = field(default_factory=dict)
+    position: tuple[float, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -41,7 +47,10 @@ class RawRelation:
 
 @dataclass(slots=True)
 class RawScene:
-    """A scene as read: id in the raw file, split (train or val), image id, size in pixels, and its graph."""
+    """A scene as read: id in the raw file, split (train or val), image id, size in pixels, and its graph.
+
+    ``directions`` are the axes that relations between positions follow from, by the relation's name.
+    """
 
     raw_id: str
     split: str
@@ -50,6 +59,7 @@ class RawScene:
     height: int | None
     objects: list[RawObject]
     relations: list[RawRelation]
+    directions: dict[str, tuple[float, float, float]] = field(default_factory=dict)
 
 
 class Report:

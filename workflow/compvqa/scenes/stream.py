@@ -60,7 +60,30 @@ def elements(path: Path | str) -> Iterator[object]:
         yield from _elements(window)
 
 
+def elements_of(path: Path | str, name: str) -> Iterator[object]:
+    """The elements of the array under the key ``name`` of the JSON object in the file, one at a time.
+
+    What other keys hold is passed over. Errors as for :func:`members`, and where no key has that name.
+    """
+    with closing(_Window(Path(path))) as window:
+        found = False
+        for key in _keys(window):
+            if key != name:
+                window.value()
+                continue
+            found = True
+            yield from _array(window)
+        if not found:
+            raise InputError(f"{path} has no key {name!r}: give a file that has it, or correct the path.")
+
+
 def _members(window: _Window) -> Iterator[tuple[str, object]]:
+    for key in _keys(window):
+        yield key, window.value()
+
+
+def _keys(window: _Window) -> Iterator[str]:
+    """The keys of the object at the top; who asks takes each one's value before the next."""
     window.open("{", "object")
     closing_found = window.closed_at_once("}")
     while not closing_found:
@@ -72,12 +95,17 @@ def _members(window: _Window) -> Iterator[tuple[str, object]]:
             raise window.syntax_error("a key and a colon were expected")
         window.last = key
         window.skip(1)
-        yield key, window.value()
+        yield key
         closing_found = window.separator("}")
     window.expect_end()
 
 
 def _elements(window: _Window) -> Iterator[object]:
+    yield from _array(window)
+    window.expect_end()
+
+
+def _array(window: _Window) -> Iterator[object]:
     window.open("[", "array")
     closing_found, number = window.closed_at_once("]"), 0
     while not closing_found:
@@ -85,7 +113,6 @@ def _elements(window: _Window) -> Iterator[object]:
         yield window.value()
         closing_found = window.separator("]")
         number += 1
-    window.expect_end()
 
 
 class _Window:
@@ -122,8 +149,10 @@ class _Window:
         return self.error(f"is not valid JSON: {what}", "correct it there")
 
     def open(self, bracket: str, kind: str) -> None:
-        """Take the bracket that the file begins with."""
+        """Take the bracket that the file, or the value of the last key, begins with."""
         if self.next_character() != bracket:
+            if self.last:
+                raise self.error(f"holds no JSON {kind} there", f"write one, which begins with '{bracket}'")
             raise self.error(f"holds no JSON {kind} at the top", f"give a file that begins with '{bracket}'")
         self.skip(1)
 

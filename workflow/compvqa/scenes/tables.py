@@ -70,6 +70,37 @@ MODIFIERS = Schema(
     ),
     key=("scene_id", "relation_id", "name", "object_id"),
 )
+# Where things are in space; only of sources that know it.
+POSITIONS = Schema(
+    "positions",
+    pa.schema(
+        [
+            ("scene_id", pa.string()),
+            ("object_id", pa.string()),
+            ("x", pa.float64()),  # the object's centre, in the unit of its world
+            ("y", pa.float64()),
+            ("z", pa.float64()),  # up
+            ("rotation", pa.float64()),  # about the upward axis, as the source has it
+            ("pixel_x", pa.float64()),  # the centre in the picture, from its left upper corner
+            ("pixel_y", pa.float64()),
+            ("depth", pa.float64()),  # the centre's distance from the camera, along the camera's axis
+        ]
+    ),
+    key=("scene_id", "object_id"),
+)
+DIRECTIONS = Schema(
+    "directions",
+    pa.schema(
+        [
+            ("scene_id", pa.string()),
+            ("name", pa.string()),  # left, front …: a relation that follows from positions
+            ("x", pa.float64()),
+            ("y", pa.float64()),
+            ("z", pa.float64()),
+        ]
+    ),
+    key=("scene_id", "name"),
+)
 REJECTS = Schema(
     "rejects",
     pa.schema(
@@ -85,3 +116,4 @@ REJECTS = Schema(
     unique=False,
 )
 TABLES = (SCENES, OBJECTS, ATTRIBUTES, RELATIONS, MODIFIERS)
+OPTIONAL = (POSITIONS, DIRECTIONS)  # a source that has none writes no file
