@@ -254,7 +254,7 @@ CLEVR = {"info": {"split": "train", "version": "1.0"}, "scenes": []}
     [
         ("gqa", VG, "looks like Visual Genome's format, not GQA's: set reader: visual_genome"),
         ("gqa", IMSITU, "looks like imSitu's format, not GQA's: set reader: imsitu"),
-        ("gqa", CLEVR, "looks like CLEVR's format, not GQA's: there is no reader for it here"),
+        ("gqa", CLEVR, "looks like CLEVR's format, not GQA's: set reader: clevr"),
         ("visual_genome", {"1": gqa_scene("cat")}, "looks like GQA's format, not Visual Genome's: set reader: gqa"),
         ("imsitu", {"1": gqa_scene("cat")}, "looks like GQA's format, not imSitu's: set reader: gqa"),
         ("imsitu", VG, "looks like Visual Genome's format, not imSitu's: set reader: visual_genome"),

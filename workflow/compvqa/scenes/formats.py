@@ -9,7 +9,7 @@ from compvqa.errors import InputError
 from compvqa.scenes.stream import elements, members
 
 FORMATS = {"gqa": "GQA", "visual_genome": "Visual Genome", "imsitu": "imSitu", "clevr": "CLEVR"}
-READERS = ("gqa", "visual_genome", "imsitu", "clevr")
+READERS = tuple(FORMATS)
 
 
 def format_of(path: Path) -> str | None:
@@ -48,7 +48,6 @@ def check_format(source: str, reader: str, path: Path) -> None:
     found = format_of(path) if reader in READERS else None
     if found is None or found == reader:
         return
-    advice = f"set reader: {found}" if found in READERS else "there is no reader for it here"
     raise InputError(
-        f"Source {source}: {path} looks like {FORMATS[found]}'s format, not {FORMATS[reader]}'s: {advice}."
+        f"Source {source}: {path} looks like {FORMATS[found]}'s format, not {FORMATS[reader]}'s: set reader: {found}."
     )

@@ -44,7 +44,7 @@ class SourceSettings(Settings):
 
     name: str = Field("source", pattern=r"^[a-z0-9][a-z0-9_-]*$", description="first part of its scene ids")
     enabled: bool = Field(True, description="whether the source takes part")
-    reader: str = Field("gqa", description="module in compvqa.scenes that reads it: gqa, visual_genome, imsitu")
+    reader: str = Field("gqa", description="module in compvqa.scenes that reads it: gqa, visual_genome, imsitu, clevr")
     files: dict[str, Path] = Field(
         default_factory=dict,
         description="raw files: 'train' and 'val' by the publisher's split, or 'all' where one file holds "
