@@ -1,8 +1,9 @@
-"""Questions for scenes: in each scene some of the templates, so that templates and answers stay even (CLEVR, section 3.2).
+"""Questions for scenes: in each scene some of the templates, so that templates and answers stay even (CLEVR, 3.2).
 
 Scenes come in blocks, within which counts of templates and answers are kept. In each scene templates are tried in the
 order of how many questions they have so far, until there are enough; an answer that its template has given too often is
-refused. Every draw is keyed by seed, scene and template, and blocks don't know of each other, so that shards change nothing.
+refused. Every draw is keyed by seed, scene and template, and blocks don't know of each other, so that shards change
+nothing.
 """
 
 from __future__ import annotations

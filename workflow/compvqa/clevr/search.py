@@ -1,8 +1,8 @@
 """Depth-first search for one question of a template in a scene.
 
-At each node an option is drawn uniformly among those that lead to a question, as the original code does by trying all in
-random order. What fails depends only on what later nodes see, so that options which give the same are tried once, and a
-state that failed is not entered again.
+At each node an option is drawn uniformly among those that lead to a question, as the original code does by trying all
+in random order. What fails depends only on what later nodes see, so that options which give the same are tried once,
+and a state that failed is not entered again.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ class Search:
         self.given, self.masks, self.choices = [0] * len(nodes), [0] * len(nodes), [()] * len(nodes)
         if not self._from(0):
             return None
-        filled = {slot: word for node, c in zip(nodes, self.choices, strict=True) for slot, word in zip(node.slots, c)}
+        pairs = zip(nodes, self.choices, strict=True)
+        filled = {slot: word for node, words in pairs for slot, word in zip(node.slots, words, strict=True)}
         return self.plan.template.program(self.choices), self.given[-1], filled
 
     def _from(self, number: int) -> bool:

@@ -1,9 +1,9 @@
 """Templates of CLEVR's questions: the original's JSON format, read and checked.
 
-A file is a list of families. Each has ``text`` (phrasings with slots such as ``<C>`` and words that may be left out, as in
-``[that is]``), ``params`` (the slots with their types), ``nodes`` (functions, or composites such as
-``relate_filter_unique`` that stand for several) and ``constraints`` (``NULL``: a slot stays empty; ``OUT_NEQ``: two nodes give
-different things).
+A file is a list of families. Each has ``text`` (phrasings with slots such as ``<C>``, and words that may be left out,
+as in ``[that is]``), ``params`` (the slots with their types), ``nodes`` (functions, or composites such as
+``relate_filter_unique`` that stand for several) and ``constraints`` (``NULL``: a slot stays empty; ``OUT_NEQ``: two
+nodes give different things).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _expand(composite: re.Match, choice: Choice, start: int, above: int) -> list
 
 
 def read_templates(folder: Path) -> list[Template]:
-    """The families of all JSON files in a folder, by the names of the files; InputError tells file, family and fault."""
+    """The families of all JSON files in a folder, by the files' names; InputError tells file, family and fault."""
     files = sorted(folder.glob("*.json"))
     if not files:
         raise InputError(f"{folder} holds no templates (*.json): correct the path, or put some there.")
