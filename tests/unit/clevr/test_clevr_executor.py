@@ -11,7 +11,7 @@ from compvqa.clevr.language import GROUPS, LANGUAGE, OPERATORS, from_functions, 
 from compvqa.errors import InputError
 from compvqa.programs.language import ProgramTypeError
 from compvqa.programs.rows import Row, from_json, to_json
-from fixtures.clevr_scenes import WORDS, drawn_scenes, scene_of
+from fixtures.clevr_scenes import WORDS, drawn_scenes, naive, scene_of
 
 
 def as_text(answer):
@@ -40,45 +40,6 @@ def test_a_program_is_the_same_after_json_and_after_the_released_form(oracle):
     for question in oracle[1][:200]:
         program = from_functions(question["program"])
         assert from_json(to_json(program)) == program == from_functions(to_functions(program))
-
-
-def naive(program, objects, related):
-    """The value of a program, by lists of numbers and plain loops; "ill-posed" where it has none."""
-    results = []
-    for row in program:
-        inputs = [results[i] for i in row.dependencies]
-        word = row.arguments[0] if row.arguments else None
-        verb, _, group = row.operation.partition("_")
-        if "ill-posed" in inputs:
-            value = "ill-posed"
-        elif verb == "scene":
-            value = list(range(len(objects)))
-        elif verb == "filter":
-            value = [i for i in inputs[0] if objects[i][group] == word]
-        elif verb == "unique":
-            value = inputs[0][0] if len(inputs[0]) == 1 else "ill-posed"
-        elif verb == "relate":
-            value = [j for j in range(len(objects)) if (inputs[0], word, j) in related]
-        elif verb == "same":
-            value = [
-                j for j in range(len(objects)) if j != inputs[0] and objects[j][group] == objects[inputs[0]][group]
-            ]
-        elif verb == "union":
-            value = [i for i in range(len(objects)) if i in inputs[0] or i in inputs[1]]
-        elif verb == "intersect":
-            value = [i for i in inputs[0] if i in inputs[1]]
-        elif verb == "count":
-            value = len(inputs[0])
-        elif verb == "exist":
-            value = bool(inputs[0])
-        elif verb == "query":
-            value = objects[inputs[0]][group]
-        elif verb == "equal":
-            value = inputs[0] == inputs[1]
-        else:
-            value = {"less": inputs[0] < inputs[1], "greater": inputs[0] > inputs[1]}[verb]
-        results.append(value)
-    return results
 
 
 @st.composite

@@ -1,0 +1,184 @@
+"""Questions of scenes: keyed, balanced, counted, and distributed as the original code's."""
+
+import json
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
+
+from compvqa import tables
+from compvqa.clevr import executor
+from compvqa.clevr.generate import GenerateSettings, acceptable, blocks, generate, of_block
+from compvqa.clevr.scene import Scene, read_scenes
+from compvqa.clevr.search import Plan
+from compvqa.clevr.tables import QUESTIONS
+from compvqa.clevr.templates import read_templates
+from compvqa.clevr.words import read_words
+from compvqa.errors import InputError
+from compvqa.programs.rows import from_json
+from compvqa.questions.tables import DROPPED
+from compvqa.scenes.ingest import SourceSettings, ingest
+from compvqa.scenes.spatial import all_related
+
+SHAPES, COLORS = ("cube", "sphere", "cylinder"), ("gray", "red", "blue", "green")
+DIRECTIONS = {"right": [1, 0, 0], "left": [-1, 0, 0], "front": [0, -1, 0], "behind": [0, 1, 0]}
+SMALL = GenerateSettings(per_scene=5, block=4)
+
+
+def record(number):
+    """A made scene: objects on a diagonal, of shapes, colours … that turn with the number."""
+    objects = [
+        {
+            "shape": SHAPES[(number + i) % 3],
+            "color": COLORS[(number * 2 + i * i) % 4],
+            "size": ("small", "large")[(number + i // 2) % 2],
+            "material": ("metal", "rubber")[i % 2],
+            "3d_coords": [i - 2, (i * 3 + number) % 5 - 2, 0.7],
+            "rotation": 0,
+            "pixel_coords": [0, 0, 1],
+        }
+        for i in range(3 + number % 4)
+    ]
+    relations = all_related([item["3d_coords"] for item in objects], DIRECTIONS)
+    name = f"CLEVR_train_{number:06d}.png"
+    return {"image_filename": name, "objects": objects, "directions": DIRECTIONS, "relationships": relations}
+
+
+@pytest.fixture(scope="module")
+def templates(root):
+    return read_templates(root / "config/templates/clevr")
+
+
+@pytest.fixture(scope="module")
+def words(root):
+    return read_words(root / "config/words/clevr.json")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Ten scenes of train and three of val, as tables."""
+    path = tmp_path_factory.mktemp("clevr")
+    files = {"train": path / "train.json", "val": path / "val.json"}
+    files["train"].write_text(json.dumps({"info": {}, "scenes": [record(number) for number in range(10)]}))
+    files["val"].write_text(json.dumps({"info": {}, "scenes": [record(number) for number in range(10, 13)]}))
+    ingest(SourceSettings(name="clevr", reader="clevr", files=files), None, path / "scenes")
+    return path / "scenes"
+
+
+def made(folder, templates, words, out, **changes):
+    arguments = {"settings": SMALL, "seed": 1, "testbed": "t"} | changes
+    counts = generate(folder, templates, words, out=out / "q.parquet", dropped=out / "d.parquet", **arguments)
+    return tables.read(out / "q.parquet", QUESTIONS), tables.read(out / "d.parquet", DROPPED), counts
+
+
+def test_every_question_is_answered_by_its_program_and_the_table_is_the_contracts(folder, templates, words, tmp_path):
+    questions, dropped, counts = made(folder, templates, words, tmp_path)
+    scenes = {scene.scene_id: scene for scene in read_scenes(folder)}
+    assert counts["questions"] == len(questions) == 65
+    for row in questions.to_pylist():
+        [scene_id] = row["scene_ids"]
+        assert executor.answer(from_json(row["program"]), scenes[scene_id]) == row["answer"]
+        assert row["split"] == row["part"] == scenes[scene_id].split
+        assert row["testbed"] == "t"
+        assert "<" not in row["text"] and "[" not in row["text"] and row["text"].endswith("?")
+    per_scene = Counter((row["scene_ids"][0], row["template"]) for row in questions.to_pylist())
+    assert set(per_scene.values()) == {1}
+    assert sum(dropped["n"].to_pylist()) == sum(n for what, n in counts.items() if what.startswith("dropped"))
+
+
+def test_shards_together_are_the_whole_and_another_seed_is_another(folder, templates, words, tmp_path):
+    whole, lost, _ = made(folder, templates, words, tmp_path)
+    shards = [made(folder, templates, words, tmp_path, shard=k, shards=3) for k in range(3)]
+    together = pa.concat_tables([questions for questions, _, _ in shards]).sort_by("question_id")
+    assert together.equals(whole)
+    reasons = Counter()
+    for _, dropped, _ in shards:
+        reasons.update({(row["template"], row["reason"]): row["n"] for row in dropped.to_pylist()})
+    assert reasons == {(row["template"], row["reason"]): row["n"] for row in lost.to_pylist()}
+    other, _, _ = made(folder, templates, words, tmp_path, seed=2)
+    assert other["text"].to_pylist() != whole["text"].to_pylist()
+
+
+def test_blocks_are_of_one_side_and_do_not_depend_on_how_sides_are_mixed():
+    scenes = [Scene(f"{number}", "val" if number % 3 else "train", (), {}) for number in range(10)]
+    found = [[scene.scene_id for scene in block] for block in blocks(scenes, 3)]
+    assert sorted(found) == [["0", "3", "6"], ["1", "2", "4"], ["5", "7", "8"], ["9"]]
+
+
+def test_a_scene_without_objects_has_few_questions_and_is_counted(templates, words):
+    dropped = Counter()
+    plans = [Plan.of(template) for template in templates]
+    nothing = {name: () for name in words.values["relation"]}
+    rows = list(of_block([Scene("empty", "train", (), nothing)], plans, words, GenerateSettings(), 1, dropped))
+    assert {row["answer"] for row in rows} <= {"no", "0", "yes"}
+    assert dropped["", "scenes with fewer questions than wanted"] == 1
+    assert dropped["zero_hop_2", "nothing in the scene fits"] == 1
+
+
+def test_no_templates_are_told(folder, words, tmp_path):
+    with pytest.raises(InputError, match="There are no templates"):
+        made(folder, [], words, tmp_path)
+
+
+@given(st.lists(st.integers(0, 60), min_size=2, max_size=11))
+def test_an_answer_is_refused_by_the_second_most_frequent_and_by_the_median(numbers):
+    counts = dict(enumerate(numbers))
+    ordered = sorted(numbers)
+    bound = min(1.1 * ordered[-2], 5 * max(ordered[len(ordered) // 2], 5))
+    assert acceptable(counts) == {answer for answer in counts if counts[answer] <= bound}
+
+
+def test_templates_and_answers_are_even_over_a_block(folder, templates, words, tmp_path):
+    questions, _, _ = made(folder, templates, words, tmp_path, settings=GenerateSettings(per_scene=20, block=10))
+    train = [row for row in questions.to_pylist() if row["split"] == "train"]
+    assert len(train) == 200
+    used = Counter(row["template"] for row in train)
+    assert max(used.values()) <= 4
+    for name in ("zero_hop_1", "one_hop_1"):
+        answers = Counter(row["answer"] for row in train if row["template"] == name)
+        assert abs(answers["yes"] - answers["no"]) <= 1
+
+
+def test_questions_are_distributed_as_the_original_code_makes_them(oracle, clevr, words):
+    scenes, originals = oracle
+    order = json.loads((clevr / "oracle/template_order.json").read_text())
+    official = read_templates(clevr / "CLEVR_1.0_templates")
+    plans = [
+        Plan.of(template, sets=False)
+        for file in order
+        for template in official
+        if template.name.rpartition("_")[0] == file.removesuffix(".json")
+    ]
+    rows, dropped = [], Counter()
+    for block in blocks(scenes.values(), 250):
+        rows += of_block(block, plans, words, GenerateSettings(distinct="outputs"), 1, dropped)
+    assert len(rows) == 3000
+    original = [
+        (
+            f"{question['template_filename'].removesuffix('.json')}_{question['question_family_index']}",
+            executor.in_words(question["answer"]),
+            len(question["question"].split()),
+            len(question["program"]),
+        )
+        for question in originals
+    ]
+    found = [
+        (row["template"], row["answer"], len(row["text"].split()), len(json.loads(row["program"]))) for row in rows
+    ]
+    for what in range(4):
+        theirs, ours = (Counter(item[what] for item in items) for items in (original, found))
+        values = [value for value in theirs | ours if theirs[value] + ours[value] >= 10]
+        assert chi2_contingency([[theirs[v] for v in values], [ours[v] for v in values]]).pvalue > 0.001, what
+
+
+def test_counts_that_differ_as_sets_give_both_answers_and_as_numbers_only_no(oracle, templates, words):
+    scenes = list(oracle[0].values())[:60]
+    plans = {sets: [Plan.of(t, sets) for t in templates if t.name == "compare_integer_0"] for sets in (True, False)}
+    answers = {
+        sets: {row["answer"] for row in of_block(scenes, plan, words, GenerateSettings(), 1, Counter())}
+        for sets, plan in plans.items()
+    }
+    assert answers == {True: {"yes", "no"}, False: {"no"}}
