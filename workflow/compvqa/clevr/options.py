@@ -51,13 +51,13 @@ class SceneOptions:
         key = (node.kind, given)
         if key not in self.all:
             self.all[key] = self._options(node, given)
+        found = self.all[key]
+        for place in (place for place, void in enumerate(empty) if void):
+            found = [(mask, choice) for mask, choice in found if choice[place] is None]
         choices: dict[int, list[Choice]] = {}
-        masks = []
-        for mask, choice in self.all[key]:
-            if not any(word is not None and void for word, void in zip(choice, empty, strict=True)):
-                masks.append(mask)
-                choices.setdefault(mask, []).append(choice)
-        return Options(tuple(masks), choices)
+        for mask, choice in found:
+            choices.setdefault(mask, []).append(choice)
+        return Options(tuple(mask for mask, _ in found), choices)
 
     def _options(self, node: Node, given: int) -> list[tuple[int, Choice]]:
         if node.composite is None:
