@@ -13,7 +13,7 @@ from compvqa.clevr.language import GROUPS
 from compvqa.clevr.options import SceneOptions
 from compvqa.clevr.scene import Scene
 from compvqa.clevr.search import Plan, Search, is_degenerate
-from compvqa.clevr.templates import read_templates
+from compvqa.clevr.templates import Node, Template, read_templates
 from compvqa.clevr.words import Words
 from compvqa.programs.rows import Row
 from fixtures.clevr_scenes import OPPOSITE, WORDS, drawn_scenes, naive
@@ -179,3 +179,29 @@ def test_a_question_is_degenerate_where_a_relation_says_nothing():
 
     assert not is_degenerate(asked("cube"), THREE, 1)  # two cubes in all
     assert is_degenerate(asked("cylinder"), THREE, 0)
+
+
+CHAIN = Template(
+    "relate_twice",
+    ("How many?",),
+    (
+        Node("scene", ()),
+        Node("filter_unique", (0,), ("<Z>", "<C>", "<M>", "<S>")),
+        Node("relate_filter_unique", (1,), ("<R>", "<Z2>", "<C2>", "<M2>", "<S2>")),
+        Node("relate", (2,), ("<R2>",)),
+        Node("count", (3,)),
+    ),
+    {},
+)
+
+
+@given(drawn_scenes(least=3), st.integers(0, 99))
+def test_no_relation_says_nothing_where_a_bare_one_comes_after_others(drawn, seed):
+    scene, objects, related = drawn
+    found, _ = searched(CHAIN, scene, seed)
+    assume(found is not None)
+    program, answer, _ = found
+    assert naive(program, objects, related)[-1] == answer
+    for number in (number for number, row in enumerate(program) if row.operation == "relate"):
+        without = [*program[:number], Row("scene"), *program[number + 1 :]]
+        assert naive(without, objects, related)[-1] != answer

@@ -42,7 +42,7 @@ class Plan:
 
     template: Template
     steps: tuple[Step, ...]
-    relates: tuple[int, ...]  # nodes that are a bare relate: without them, the answer must be another
+    checked: bool  # whether a relate is bare: then the answer must be another without any relate
 
     @classmethod
     def of(cls, template: Template, sets: bool = True) -> Plan:
@@ -52,9 +52,9 @@ class Plan:
         original code, where the question whether they are equal then can only be answered by no.
         """
         nodes = template.nodes
-        relates = tuple(number for number, node in enumerate(nodes) if node.kind == "relate")
-        below = _below(template, relates)
-        needed = {i for number in below - set(relates) for i in nodes[number].inputs}
+        checked = any(node.kind == "relate" for node in nodes)
+        late = _late(template) if checked else set()
+        needed = {i for number in late for i in nodes[number].inputs}
         pairs = [pair for pair in template.different if all(_counts(nodes[i]) for i in pair)]
         counted = {i for pair in pairs for i in pair}
         steps = []
@@ -68,23 +68,26 @@ class Plan:
                     CONVERT.get(node.composite["end"] or "") if node.composite else None,
                     tuple(one for one, other in template.different if other == number),
                     tuple(seen),
-                    bool(node.slots) and number in below and number not in relates,
+                    bool(node.slots) and number in late,
                     sets and number in counted,
                 )
             )
-        return cls(template, tuple(steps), relates)
+        return cls(template, tuple(steps), checked)
 
 
 def _counts(node: Node) -> bool:
     return bool(node.composite and node.composite["end"] == "count")
 
 
-def _below(template: Template, tops: tuple[int, ...]) -> set[int]:
-    """The nodes ``tops`` and all that take what these give, at once or by others."""
-    found = set(tops)
+def _late(template: Template) -> set[int]:
+    """The nodes that give something else where a relate is left out: all that take what it gives, at once or by others,
+    and a composite that has it within. Of a bare relate itself only the outcome counts."""
+    found, moved = set(), set()
     for number, node in enumerate(template.nodes):
-        if found.intersection(node.inputs):
+        if moved.intersection(node.inputs) or (node.composite and node.composite["relate"]):
             found.add(number)
+        if number in found or node.kind == "relate":
+            moved.add(number)
     return found
 
 
@@ -119,7 +122,7 @@ class Search:
             return self._accept()
         step = self.plan.steps[number]
         state = (number, *[self._seen(i) for i in step.sees])
-        if self.plan.relates:
+        if self.plan.checked:
             state += tuple(c for c, s in zip(self.choices[:number], self.plan.steps, strict=False) if s.late)
         if state in self.failed:
             return False
@@ -176,7 +179,7 @@ class Search:
         if self.given[-1] not in self.accepted:
             self.frequent = True
             return False
-        if self.plan.relates:
+        if self.plan.checked:
             program = self.plan.template.program(self.choices)
             if is_degenerate(program, self.options.scene, self.given[-1]):
                 self.degenerate = True
