@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from compvqa.clevr.language import GROUPS
 from compvqa.clevr.options import SceneOptions
+from compvqa.clevr.scene import Scene
 from compvqa.clevr.templates import Node
 from compvqa.clevr.words import Words
+from compvqa.errors import InputError
 from fixtures.clevr_scenes import OPPOSITE, WORDS, drawn_scenes
 
 VOCABULARY = Words({group: tuple(words) for group, words in WORDS.items()} | {"relation": tuple(OPPOSITE)}, {})
@@ -98,6 +100,19 @@ def test_options_are_the_same_whatever_was_asked_before_and_empty_slots_only_tak
     without = asked.of(node, 1, (*free[:-1], True))
     assert asked.of(node, 1, free) == fresh
     assert listed(without) == Counter({key: n for key, n in listed(fresh).items() if key[1][-1] is None})
+
+
+@pytest.mark.parametrize(
+    ("attributes", "relations", "words"),
+    [
+        (("small", "pink", "metal", "cube"), OPPOSITE, "has an object of the color 'pink', which is none of the words"),
+        (("small", "red", "metal", "cube"), ["left", "right", "front"], "has no direction 'behind', which is among"),
+    ],
+)
+def test_words_that_scenes_and_questions_do_not_share_are_told(attributes, relations, words):
+    scene = Scene("clevr:a", "train", (attributes,), {name: (0,) for name in relations})
+    with pytest.raises(InputError, match=f"The scene clevr:a {words}"):
+        SceneOptions(scene, VOCABULARY, 0)
 
 
 @given(drawn_scenes(least=1))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compvqa.clevr.language import GROUPS
+from compvqa.clevr.language import GROUPS, RELATION
 from compvqa.clevr.scene import Scene
 from compvqa.clevr.templates import Choice, Node
 from compvqa.clevr.words import Words
+from compvqa.errors import InputError
 from compvqa.seeds import generator
 
 NOTHING = (None,) * len(GROUPS)
@@ -36,6 +37,7 @@ class SceneOptions:
         self.scene, self.words, self.seed = scene, words, seed
         self.all: dict[tuple[str, int], list[tuple[int, Choice]]] = {}
         self.kept: dict[tuple[str, int, tuple[bool, ...]], Options] = {}
+        _check_words(scene, words)
 
     def of(self, node: Node, given: int, empty: tuple[bool, ...]) -> Options:
         """The options of a node that is given a mask, or an object's number (relations).
@@ -75,7 +77,7 @@ class SceneOptions:
         return [(given & having.get(value, 0), (value,)) for value in self.words.values[group]]
 
     def _relations(self) -> list[tuple[str, tuple[int, ...]]]:
-        return [(name, self.scene.relations[name]) for name in self.words.values["relation"]]
+        return [(name, self.scene.relations[name]) for name in self.words.values[RELATION]]
 
     def _filtered(self, given: int, end: str | None, kind: str) -> list[tuple[int, Choice]]:
         found = [(mask & given, description) for description, mask in self.scene.described.items()]
@@ -100,3 +102,18 @@ class SceneOptions:
                     (trivial if both == mask else telling).append((both, (name, *description)))
         rng = generator(self.seed, "trivial relations", self.scene.scene_id, kind, given)
         return telling + rng.sample(trivial, min(round(len(telling) * TRIVIAL), len(trivial)))
+
+
+def _check_words(scene: Scene, words: Words) -> None:
+    """Raise InputError where a scene has an attribute, or lacks a relation, that the words have otherwise."""
+    for group in GROUPS:
+        if unknown := scene.having[group].keys() - set(words.values[group]):
+            raise InputError(
+                f"The scene {scene.scene_id} has an object of the {group} {min(unknown)!r}, which is none of the words "
+                f"for questions ({', '.join(words.values[group])}): add it to them."
+            )
+    if missing := set(words.values[RELATION]) - scene.relations.keys():
+        raise InputError(
+            f"The scene {scene.scene_id} has no direction {min(missing)!r}, which is among the words for questions: "
+            "take it out, or add the direction to the scene's file."
+        )
