@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from compvqa import tables
 from compvqa.clevr.language import GROUPS
 from compvqa.errors import InputError
+from compvqa.scenes.graph import Slices
 from compvqa.scenes.spatial import all_related
 from compvqa.scenes.tables import ATTRIBUTES, DIRECTIONS, OBJECTS, POSITIONS, SCENES
 
@@ -108,16 +106,5 @@ def read_scenes(folder: Path) -> Iterator[Scene]:
 
 
 def _by_scene(folder: Path, schema: tables.Schema, *columns: str):
-    """A function from a scene's id to its rows in a table, which is sorted by scene."""
-    table = tables.read(folder / f"{schema.name}.parquet", schema, columns=["scene_id", *columns])
-    runs = pc.run_end_encode(table["scene_id"].combine_chunks()) if len(table) else None
-    ends = runs.run_ends.to_pylist() if runs is not None else []
-    ids = runs.values.to_pylist() if runs is not None else []
-    spans = dict(zip(ids, zip([0, *ends], ends, strict=False), strict=True))
-    parts = [table[name].combine_chunks() for name in columns]
-
-    def rows(scene_id: str) -> list[tuple]:
-        start, end = spans.get(scene_id, (0, 0))
-        return list(zip(*(pa.Array.to_pylist(part.slice(start, end - start)) for part in parts), strict=True))
-
-    return rows
+    """A function from a scene's id to its rows in a table."""
+    return Slices(tables.read(folder / f"{schema.name}.parquet", schema), columns).rows

@@ -80,7 +80,7 @@ class SceneStore:
         folder = Path(folder)
         self.scenes = tables.read(folder / "scenes.parquet", SCENES)
         self._parts = {
-            schema.name: _Slices(tables.read(folder / f"{schema.name}.parquet", schema), columns)
+            schema.name: Slices(tables.read(folder / f"{schema.name}.parquet", schema), columns)
             for schema, columns in _COLUMNS
         }
         self.graph = lru_cache(maxsize=cache)(self._build)
@@ -117,7 +117,7 @@ _COLUMNS = (
 )
 
 
-class _Slices:
+class Slices:
     """Columns of a table sorted by scene_id, and where each scene's rows are."""
 
     def __init__(self, table: pa.Table, columns: tuple[str, ...]):
