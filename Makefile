@@ -23,7 +23,7 @@ demo: $(VENV)/.installed  ## set up, run CONFIG (config/config.yaml), and say wh
 	$(SNAKEMAKE)
 	@$(MAKE) --no-print-directory report
 	@echo "The report:      $(REPORT)"
-	@echo "All on one page: results/$(TESTBED)/paper/index.html"
+	@echo "All on pages:    results/$(TESTBED)/paper/index.html"
 
 report: $(VENV)/.installed  ## make the Snakemake report of what has been run
 	@if [ ! -e $(REPORT) ] || [ results/$(TESTBED)/paper/index.html -nt $(REPORT) ]; then \

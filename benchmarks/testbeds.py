@@ -28,7 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path, nargs="+", help="results/<testbed>")
     folders = parser.parse_args().results
-    found = [papers(load(ROOT / "config/paper/table3.yaml")), *map(ours, folders)]
+    found = [papers(load(ROOT / "config/paper/covr/table3.yaml")), *map(ours, folders)]
     print_table(["", "COVR", *(folder.name for folder in folders)], [*lines(found)])
 
 

@@ -29,7 +29,7 @@ from compvqa.stages import modules_of, stage_code
 
 SPLITS = Definitions(PROJECT / "config/splits")
 MODELS = Definitions(PROJECT / "config/models")
-PAPER = Definitions(PROJECT / "config/paper")
+PAPER = Definitions(PROJECT / "config/paper", nested=True)
 TEMPLATES = Definitions(PROJECT / "config/templates/covr")
 try:
     CONFIG = without_patterns(load_config(config), Path(".snakemake/given"))
@@ -317,26 +317,39 @@ def repeated(option, values):
     return [f"{option}={value}" for value in values]
 
 
+def read_by(name):
+    """What a table or figure reads, by the names that it has for it: files of SHOWN in paper.smk; of other tables, those of
+    its paper."""
+    inputs = PAPER.load(name)["inputs"]
+    return {what: SHOWN.get(beside(name, what) if what.endswith(".csv") else what) for what in inputs}
+
+
+def beside(name, other):
+    """The name of another page of the paper that a page is of."""
+    return f"{os.path.dirname(name)}/{other}"
+
+
 def shown(name):
-    """The files that a table or figure waits for (by SHOWN in paper.smk)."""
-    return [path for given in PAPER.load(name)["inputs"] for path in SHOWN[given]]
+    """The files that a table or figure waits for."""
+    return [path for files in read_by(name).values() for path in files]
 
 
 def given(name):
     """The inputs of a table or figure as words of the command line."""
     words = []
-    for what in PAPER.load(name)["inputs"]:
+    for what, files in read_by(name).items():
         if what in OWN:
             words += repeated("--own", [f"{what}={OWN[what]}"])
         else:
-            words += repeated("--input", GIVEN.get(what, [f"{what}={path}" for path in SHOWN[what]]))
+            words += repeated("--input", GIVEN.get(what, [f"{what}={path}" for path in files]))
     return words
 
 
 def definition(name):
     """Hashes of what defines a table or figure: it, those whose rows it has, and definitions that it reads."""
     data = PAPER.load(name)
-    hashes = [PAPER.digest(*sorted({name, data.get("rows_from", name)}))]
+    others = [beside(name, data["rows_from"])] if "rows_from" in data else []
+    hashes = [PAPER.digest(*sorted({name, *others}))]
     read = {"templates": TEMPLATES, "definitions": SPLITS}
     return hashes + [folder.digest() for what, folder in read.items() if what in data["inputs"]]
 

@@ -1,7 +1,11 @@
-# Takes our tables; gives the paper's tables and figures, sample questions, and one page with all of them.
+# Takes our tables; gives the tables and figures of papers, sample questions, a page for each paper with all of its tables
+# and figures, and one page above them.
 KINDS = {name: PAPER.load(name)["kind"] for name in CONFIG.paper.show}
 TABLES = [name for name in CONFIG.paper.show if KINDS[name] == "table"]
 FIGURES = [name for name in CONFIG.paper.show if KINDS[name] == "figure"]
+PAPERS = {os.path.dirname(name): [] for name in CONFIG.paper.show}  # and their pages, in the config's order
+for name in CONFIG.paper.show:
+    PAPERS[os.path.dirname(name)].append(name)
 # What a table or figure may read, by the names used in config/paper: the files that the rule waits for, and the
 # inputs that the command is given where they are not these files.
 SHOWN = {
@@ -41,8 +45,8 @@ GIVEN = {
 }
 OWN = {"templates": "config/templates/covr", "definitions": "config/splits"}  # of the project, wherever it is
 for name in CONFIG.paper.show:
-    for what in PAPER.load(name)["inputs"]:
-        if what not in SHOWN:
+    for what, files in read_by(name).items():
+        if files is None:
             raise WorkflowError(
                 f"paper.show names {name}, which needs {what}: released questions have none; leave it out."
             )
@@ -65,7 +69,7 @@ PLAN = Plan(
 )
 for name, page in PAGES.items():
     needed = [f"it needs {REQUIRED[what]}" for what in page.inputs if what in REQUIRED and not SHOWN[what]]
-    if why := next(filter(None, [*needed, lacking(page, PLAN)]), ""):
+    if why := next(filter(None, [*needed, lacking(page, PLAN.within(os.path.dirname(name)))]), ""):
         raise WorkflowError(
             f"config: paper.show names {name}, of which nothing can be made: {why}, or leave {name} out."
         )
@@ -74,6 +78,7 @@ for name, page in PAGES.items():
 wildcard_constraints:
     table="|".join(TABLES) or "none",
     figure="|".join(FIGURES) or "none",
+    paper="|".join(PAPERS) or "none",
 
 
 rule table:
@@ -92,7 +97,7 @@ rule table:
     log:
         "logs/paper/{table}.log",
     benchmark:
-        f"{JOBS}/paper-{{table}}.tsv"
+        f"{JOBS}/paper/{{table}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -126,7 +131,7 @@ rule figure:
     log:
         "logs/paper/{figure}.log",
     benchmark:
-        f"{JOBS}/paper-{{figure}}.tsv"
+        f"{JOBS}/paper/{{figure}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -181,21 +186,22 @@ rule samples:
 
 rule index:
     input:
-        expand(rules.table.output.html, table=TABLES),
-        expand(rules.figure.output.png, figure=FIGURES),
+        lambda wildcards: [
+            f"{T}/paper/{name}.{'html' if KINDS[name] == 'table' else 'png'}" for name in PAPERS[wildcards.paper]
+        ],
         page=rules.samples.output.page,
     output:
         page=report(
-            f"{T}/paper/index.html",
+            f"{T}/paper/{{paper}}/index.html",
             caption="../workflow/report/index.rst",
             category="All on one page",
-            labels={"what": "All tables and figures", "of": "our data"},
+            labels=lambda wildcards: {"what": "All tables and figures", "of": wildcards.paper},
         ),
-        record=f"{T}/paper/index.html.prov.json",
+        record=f"{T}/paper/{{paper}}/index.html.prov.json",
     log:
-        "logs/paper/index.log",
+        "logs/paper/{paper}/index.log",
     benchmark:
-        f"{JOBS}/paper-index.tsv"
+        f"{JOBS}/paper/{{paper}}/index.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -204,12 +210,43 @@ rule index:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        show=repeated("--show", CONFIG.paper.show),
-        title=data(CONFIG.paper.title),
-        definitions=PAPER.digest(*CONFIG.paper.show),
+        show=lambda wildcards: repeated("--show", map(os.path.basename, PAPERS[wildcards.paper])),
+        title=lambda wildcards: f"{CONFIG.paper.title}: {wildcards.paper}",
+        definitions=lambda wildcards: PAPER.digest(*PAPERS[wildcards.paper]),
         look=LOOK,
         code=code_of("index"),
     shell:
-        f"python -m compvqa index {{output.page:q}} --folder {T}/paper --definitions $PROJECT/config/paper"
-        " {params.show:q} --title={params.title:q} --page {input.page:q}"
-        f"{LOG}"
+        f"python -m compvqa index {{output.page:q}} --folder {T}/paper/{{wildcards.paper:q}}"
+        " --definitions $PROJECT/config/paper/{wildcards.paper:q} {params.show:q} --title={params.title:q}"
+        f" --page {{input.page:q}}{LOG}"
+
+
+rule contents:
+    input:
+        expand(rules.index.output.page, paper=PAPERS),
+        rules.samples.output.page,
+    output:
+        page=report(
+            f"{T}/paper/index.html",
+            caption="../workflow/report/contents.rst",
+            category="All on one page",
+            labels={"what": "All papers", "of": "our data"},
+        ),
+        record=f"{T}/paper/index.html.prov.json",
+    log:
+        "logs/paper/index.log",
+    benchmark:
+        f"{JOBS}/paper/index.tsv"
+    conda:
+        "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(20),
+    params:
+        title=data(CONFIG.paper.title),
+        look=LOOK,
+        code=code_of("contents"),
+    shell:
+        "python -m compvqa contents {output.page:q} {input:q} --title={params.title:q}" f"{LOG}"

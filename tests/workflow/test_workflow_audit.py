@@ -65,7 +65,7 @@ def test_an_example_leads_back_to_the_raw_record_and_its_program_gives_its_answe
         assert any(scene["role"] != "other" for scene in told["scenes"])
 
 
-@pytest.mark.parametrize("name", ["paper/table6.csv", "filters/images/thresholds.json", "lexicon.json"])
+@pytest.mark.parametrize("name", ["paper/covr/table6.csv", "filters/images/thresholds.json", "lexicon.json"])
 def test_a_file_and_the_recipe_in_it_lead_back_the_same_way(finished, tmp_path, name):
     path = finished.folder / BED / name
     (recipe,) = set(re.findall(r"\b[0-9a-f]{24}\b", path.read_text()))

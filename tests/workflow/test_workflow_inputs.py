@@ -60,8 +60,12 @@ def test_a_config_with_a_number_of_too_many_digits_is_named(project):
         ({"models": {"baselines": ["guess"]}}, "there is no model 'guess' for baseline: name another"),
         ({"sources": [{"name": "a", "reader": "guess", "files": {}}]}, "there is no reader 'guess' (known: gqa"),
         ({"sources": []}, "give sources and a lexicon, or the files of released questions"),
-        ({"paper": {"show": ["table3", "table16"]}}, "paper.show names table16, of which nothing can be made: no"),
-        ({"paper": {"show": ["filters"]}}, "names filters, of which nothing can be made: it needs chains to judge"),
+        (
+            {"paper": {"show": ["covr/table3", "covr/table16"]}},
+            "paper.show names covr/table16, of which nothing can be",
+        ),
+        ({"paper": {"show": ["table6"]}}, "its files lie in folders, so write covr-submission/table6 or covr/table6."),
+        ({"paper": {"show": ["covr/filters"]}}, "names covr/filters, of which nothing can be made: it needs chains"),
     ],
 )
 def test_a_wrong_config_is_named(project, change, words):

@@ -47,7 +47,7 @@ def test_the_dataset_folder_and_the_crate_of_a_run(published, tmp_path, monkeypa
     assert issues(results, "REQUIRED", monkeypatch) == set()
     graph = json.loads((results / "ro-crate-metadata.json").read_text())["@graph"]
     runs = {entity["@id"] for entity in graph if entity["@type"] == "CreateAction"}
-    stages = ("scenes/scenes.prov.json", "dataset/questions.parquet.prov.json", "paper/table3.prov.json")
+    stages = ("scenes/scenes.prov.json", "dataset/questions.parquet.prov.json", "paper/covr/table3.prov.json")
     assert {f"#run/{record}" for record in stages} < runs
     manifest = hashlib.sha256((results / "manifest.json").read_bytes()).hexdigest()
     assert [entity["sha256"] for entity in graph if entity["@id"] == "manifest.json"] == [manifest]

@@ -43,7 +43,8 @@ def small(root, tmp_path_factory) -> Project:
     data["splits"] = {"names": ["iid", "has-quant-all", "tpl-verifyattr", "program-1", "lexical-1"], "m_scale": 0.02}
     data["scores"] = {"resamples": 50}
     data["models"] = {"seeds": [1]}
-    data["paper"]["show"] = ["table3", "figure5", "table5", "splits", "table6", "accuracy-properties"]
+    shown = ("table3", "figure5", "table5", "splits", "table6", "accuracy-properties")
+    data["paper"]["show"] = [f"covr/{name}" for name in shown]
     project.config = "config/small.yaml"
     (folder / project.config).write_text(yaml.safe_dump(data, sort_keys=False))
     return project
@@ -62,7 +63,7 @@ def test_where_to_get_other_files_is_told(official):
     assert "gone/val.jsonl does not exist: download the dataset as https://github.com/benbogin/covr-" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["table10", "words"])
+@pytest.mark.parametrize("name", ["covr/table10", "covr/words"])
 def test_what_needs_scene_graphs_is_refused(official, name):
     edit(official, paper={"show": [name]})
     done = official.run("--dry-run", check=False)

@@ -18,4 +18,4 @@ def test_the_report_holds_every_table_and_figure_that_is_shown_with_its_caption(
         caption = yaml.safe_load(path.read_text(encoding="utf-8"))["caption"]
         first_words = " ".join(caption.split()[:4])
         assert first_words in shown, f"{path.stem} has no caption in the report"
-        assert re.search(rf"paper/{path.stem}\.(html|png)", shown), f"{path.stem} is not in the report"
+        assert re.search(rf"paper/covr/{path.stem}\.(html|png)", shown), f"{path.stem} is not in the report"

@@ -74,7 +74,7 @@ CHANGES = {
         tiny(project), "scores:\n  resamples: 50", "scores:\n  resamples: 60"
     ),
     "a table less on the page": lambda project: replace(
-        project.folder / project.config, "training, sources, drops]", "sources, drops]"
+        project.folder / project.config, "covr/sources, covr/drops]", "covr/drops]"
     ),
     "a pin in `envs/models.yaml`, without `--sdm conda`": lambda project: replace(
         project.folder / "envs/models.yaml", "pytorch==2.13.0", "pytorch==2.13.1"

@@ -32,7 +32,7 @@ RELEASED = {
     "released": {"train": "", "dev": "", "test": ""},
     "features": {"released": {"sources": [{"image_space": "", "reader": "lxmert_tsv", "files": [""]}]}},
     "models": {"trained": ["lxmert-test"]},
-    "paper": {"show": ["table6"]},
+    "paper": {"show": ["covr/table6"]},
 }
 ORIGINS = {
     "released": ["sources", "lexicon", "truth", "aside", "paraphrases", "images"],

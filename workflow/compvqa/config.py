@@ -154,7 +154,9 @@ class PaperSection(Settings):
     """What is made for the reader."""
 
     title: str = Field("COVR, rebuilt", description="of the page with all tables and figures")
-    show: tuple[str, ...] = Field((), description="files of config/paper, without .yaml, in the page's order")
+    show: tuple[str, ...] = Field(
+        (), description="files of config/paper, without .yaml, as <paper>/<page>, in the order of each paper's page"
+    )
 
 
 # Snakemake writes it into a line of the shell as it is.
@@ -308,15 +310,20 @@ class Config(Settings):
 
 
 class Definitions:
-    """The files of a folder of ``config/``, by name, as data; each is read once."""
+    """The files of a folder of ``config/``, by name, as data; each is read once.
 
-    def __init__(self, folder: Path):
+    ``nested``: they lie in folders inside it, and their names are ``<folder>/<file>``.
+    """
+
+    def __init__(self, folder: Path, nested: bool = False):
         self.folder = folder
+        self._parts = 2 if nested else 1
         self._read: dict[str, dict] = {}
 
     def names(self) -> list[str]:
         """The names of all of them, sorted."""
-        return sorted(path.stem for path in self.folder.glob("*.yaml"))
+        found = self.folder.glob("/".join(["*"] * self._parts) + ".yaml")
+        return sorted(path.relative_to(self.folder).with_suffix("").as_posix() for path in found)
 
     def load(self, name: str) -> dict:
         """The content of ``<name>.yaml``; :class:`InputError` names the files there are."""
@@ -325,15 +332,21 @@ class Definitions:
         return deepcopy(self._read[name])
 
     def _content(self, name: str) -> dict:
-        if not re.fullmatch("[a-z0-9][a-z0-9_-]*", name):
-            raise InputError(
-                f"{name!r} names no file of config/{self.folder.name}: names have a-z, 0-9, _ and - alone."
-            )
-        path = self.folder / f"{name}.yaml"
-        if not path.is_file():
-            known = ", ".join(self.names())
-            raise InputError(f"config/{self.folder.name} has no {name}.yaml: correct the name (there are {known}).")
-        return read_yaml(path)
+        where = f"config/{self.folder.name}"
+        if not re.fullmatch("[a-z0-9][a-z0-9_-]*" + "(/[a-z0-9][a-z0-9_-]*)?" * (self._parts - 1), name):
+            raise InputError(f"{name!r} names no file of {where}: names have a-z, 0-9, _ and - alone.")
+        if name in self.names():
+            return read_yaml(self.folder / f"{name}.yaml")
+        if places := " or ".join(self._places(name)):
+            raise InputError(f"{where} has no {name}.yaml: its files lie in folders, so write {places}.")
+        known = ", ".join(self.names())
+        raise InputError(f"{where} has no {name}.yaml: correct the name (there are {known}).")
+
+    def _places(self, name: str) -> list[str]:
+        """The names of nested files that a name without a folder may mean: table6, or <something>-table6."""
+        stems = {known: known.rpartition("/")[2] for known in self.names() if "/" in known}
+        same = [known for known, stem in stems.items() if name == stem]
+        return same or [known for known, stem in stems.items() if name.endswith(f"-{stem}")]
 
     def digest(self, *names: str) -> str:
         """A hash of the content of the named files, or of all; comments and formatting do not count."""

@@ -36,6 +36,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "manifest": ("compvqa.provenance.manifest",),
     "samples": ("compvqa.paper.explorer.questions", "compvqa.{language}.trace"),
     "index": ("compvqa.paper.explorer.index",),
+    "contents": ("compvqa.paper.explorer.contents",),
 }
 
 

@@ -133,7 +133,7 @@ def hostile(root, tmp_path_factory) -> Project:
         "balance": {f"{part}_per_template": 40 for part in ("train", "dev", "test")},
         "models": {"baselines": ["maj"]},
         "scores": {"resamples": 20},
-        "paper": {"title": "50% of </script> & $(names)", "show": ["sources", "table1"]},
+        "paper": {"title": "50% of </script> & $(names)", "show": ["covr/sources", "covr/table1"]},
     }
     (project.folder / project.config).write_text(yaml.safe_dump(config))
     project.run()
@@ -186,7 +186,7 @@ def test_questions_are_asked_about_such_names_and_scenes(hostile):
 
 
 def test_no_name_becomes_a_script(hostile):
-    pages = sorted((hostile.folder / "results/hostile/paper").glob("*.html"))
+    pages = sorted((hostile.folder / "results/hostile/paper").rglob("*.html"))
     assert {"index.html", "questions.html", "sources.html", "table1.html"} == {page.name for page in pages}
     for path in pages:
         page, text = Page(path), path.read_text(encoding="utf-8")
@@ -196,7 +196,7 @@ def test_no_name_becomes_a_script(hostile):
 
 
 def test_latex_and_csv_stay_whole(hostile):
-    for path in sorted((hostile.folder / "results/hostile/paper").glob("*.tex")):
+    for path in sorted((hostile.folder / "results/hostile/paper").rglob("*.tex")):
         body = "".join(line for line in path.read_text(encoding="utf-8").splitlines(True) if line[0] != "%")
         plain = re.sub(r"\\[\\%&$#_{}]", "", body)
         depth = 0
@@ -205,7 +205,7 @@ def test_latex_and_csv_stay_whole(hostile):
             assert depth >= 0, path.name
         assert depth == 0 and not re.search(r"[%$#]", plain), path.name
         assert len({line.count("&") for line in plain.splitlines() if line.rstrip().endswith("&")}) <= 1
-    for path in sorted((hostile.folder / "results/hostile/paper").glob("*.csv")):
+    for path in sorted((hostile.folder / "results/hostile/paper").rglob("*.csv")):
         with path.open(newline="", encoding="utf-8") as file:
             assert len({len(row) for row in csv.reader(file)}) == 1, path.name
 

@@ -16,7 +16,7 @@ from PIL import Image
 
 from compvqa.covr.questions.references import condition_rows
 from compvqa.paper import figures, tables
-from compvqa.paper.explorer import index, pictures, questions
+from compvqa.paper.explorer import contents, index, pictures, questions
 from compvqa.paper.explorer.programs import lines, run
 from compvqa.paper.explorer.sample import sample
 from compvqa.paper.reference import load
@@ -188,17 +188,17 @@ def test_images_are_found_by_their_image_space(world):
 
 
 def test_the_results_page_holds_what_was_made_and_links_to_its_files(world, tmp_path):
-    definitions = [PROJECT / "config" / "paper" / f"{name}.yaml" for name in ("table7", "figure5", "table6")]
+    definitions = [PROJECT / f"config/paper/covr/{name}.yaml" for name in ("table7", "figure5", "table6")]
     tables.make(definitions[0], world.inputs, tmp_path / "table7")
     figures.make(definitions[1], world.inputs, tmp_path / "figure5")
-    (tmp_path / "sample_questions.html").write_text("<title>Sample &amp; more</title>")
-    out = tmp_path / "index.html"
-    counts = index.make(definitions, tmp_path, out, "COVR", [tmp_path / "sample_questions.html"])
+    out, above = tmp_path / "index.html", tmp_path.parent / "sample_questions.html"
+    above.write_text("<title>Sample &amp; more</title>")
+    counts = index.make(definitions, tmp_path, out, "COVR", [above])
     assert counts == {"in": 3, "out": 2, "dropped: not made": 1}
     page = Page(out)
     links = {a["href"] for a in page.all("a") if not a["href"].startswith("#")}
     assert links == {
-        *("table7.csv", "table7.tex", "table7.html", "figure5.png", "figure5.pdf", "sample_questions.html")
+        *("table7.csv", "table7.tex", "table7.html", "figure5.png", "figure5.pdf", "../sample_questions.html")
     }
     assert all((tmp_path / link).is_file() for link in links)
     assert "Sample & more →" in page.text
@@ -206,21 +206,33 @@ def test_the_results_page_holds_what_was_made_and_links_to_its_files(world, tmp_
     assert page.all("img")[0]["src"].startswith("data:image/png;base64,")
 
 
+def test_a_page_of_contents_links_to_pages_in_the_given_order_by_their_titles(tmp_path):
+    made = {"b/index.html": "<title>B &amp; &lt;b&gt;</title>", "a.html": "no title", "../c.html": "<title>C</title>"}
+    for name, text in made.items():
+        (tmp_path / "pages" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "pages" / name).write_text(text)
+    out = tmp_path / "pages/index.html"
+    assert contents.make([tmp_path / "pages" / name for name in made], out, "All & more")["out"] == 3
+    page = Page(out)
+    assert [a["href"] for a in page.all("a")] == list(made) and not page.all("b")
+    assert [line for line in page.text.splitlines() if "→" in line] == ["B & <b> →", "a →", "C →"]
+
+
 def test_what_is_not_comparable_stands_last_under_a_heading(world, tmp_path):
-    names = ["lxmert-table6", "table6", "figure4"]
-    definitions = [PROJECT / "config" / "paper" / f"{name}.yaml" for name in names]
+    names = ["covr-submission/table7", "covr/table6", "covr/figure4"]
+    definitions = [PROJECT / f"config/paper/{name}.yaml" for name in names]
     for path, make in zip(definitions, (tables.make, tables.make, figures.make), strict=True):
         make(path, world.inputs, tmp_path / path.stem)
     index.make(definitions, tmp_path, tmp_path / "index.html", "COVR")
     page = (tmp_path / "index.html").read_text()
-    assert re.findall(r'<section id="(.*?)">', page) == ["table6", "figure4", "lxmert-table6"]
-    assert page.index('<h1 class="heading">') < page.index('<section id="lxmert-table6">')
+    assert re.findall(r'<section id="(.*?)">', page) == ["table6", "figure4", "table7"]
+    assert page.index('<h1 class="heading">') < page.index('<section id="table7">')
     assert page.count('<h1 class="heading">') == 1
     assert re.findall(r"<b>(.*?)</b>", page) == ["Tables", "Figures", "Not comparable"]
 
 
 def test_every_table_and_figure_has_a_short_caption_of_plain_sentences():
-    for path in (PROJECT / "config" / "paper").glob("*.yaml"):
+    for path in (PROJECT / "config" / "paper").glob("*/*.yaml"):
         caption = load(path).caption
         assert 40 < len(caption) < 420 and caption.endswith(".")
         assert not re.search(r"[*`_|]{2}|::|\\", caption)

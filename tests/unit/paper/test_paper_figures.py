@@ -28,7 +28,7 @@ from compvqa.tables import write
 from fixtures.paper_inputs import EFFECT_OF_M, NASTY
 from fixtures.subgraphs import subgraphs
 
-FOLDER = Path(__file__).resolve().parents[3] / "config" / "paper"
+FOLDER = Path(__file__).resolve().parents[3] / "config" / "paper" / "covr"
 FIGURES = sorted(path.stem for path in FOLDER.glob("*.yaml") if load(path).kind == "figure")
 
 

@@ -8,7 +8,7 @@ import pytest
 from compvqa.paper.needs import Answers, Plan, cells, filled, lacking
 from compvqa.paper.reference import load
 
-FOLDER = Path(__file__).resolve().parents[3] / "config/paper"
+PAPERS = Path(__file__).resolve().parents[3] / "config/paper"
 NAMES = ("table6", "table7", "table8", "table12")
 IID = [("visualbert-covr", "iid", variant) for variant in ("iid", "text")]
 BASELINES = [("maj", "iid", "iid"), ("majtempl", "iid", "iid")]
@@ -19,13 +19,13 @@ PLAN = Plan(
     setups={"has-num-3": "few-shot", "program-1": "zero-shot", "program-2": "zero-shot"},
     sizes=(0, 50),
     paraphrased=False,
-    pages={name: load(FOLDER / f"{name}.yaml") for name in NAMES},
+    pages={name: load(PAPERS / f"covr/{name}.yaml") for name in NAMES},
 )
 NONE = replace(PLAN, runs=frozenset(BASELINES), trained=())
 
 
 def page(name):
-    return load(FOLDER / f"{name}.yaml")
+    return load(PAPERS / (f"{name}.yaml" if "/" in name else f"covr/{name}.yaml"))
 
 
 def trained(*runs, **changes):
@@ -88,6 +88,12 @@ def test_a_claim_needs_both_its_numbers_and_the_tables_that_they_stand_in():
     assert without["images are needed", "Here"] and not without["attributes are hardest", "Here"]
 
 
+def test_of_a_page_s_other_tables_those_of_its_paper_are_meant():
+    shown = {f"covr/{name}": page for name, page in PLAN.pages.items()} | {"other/table6": page("table3")}
+    assert replace(PLAN, pages=shown).within("covr") == PLAN
+    assert list(replace(PLAN, pages=shown).within("other").pages) == ["table6"]
+
+
 @pytest.mark.parametrize(
     ("name", "plan", "words"),
     [
@@ -95,7 +101,7 @@ def test_a_claim_needs_both_its_numbers_and_the_tables_that_they_stand_in():
         ("table12", NONE, "no model is trained for it"),
         ("accuracy", NONE, "no model is trained for it"),
         ("table16", PLAN, "name one whose name starts with vilbert in models.trained"),
-        ("lxmert-table7", PLAN, "name one whose name starts with lxmert"),
+        ("covr-submission/table7", PLAN, "name one whose name starts with lxmert"),
         ("table13", PLAN, "the questions have no paraphrases: name a file of them as paraphrases"),
         ("table14", PLAN, "the questions have no paraphrases"),
         (

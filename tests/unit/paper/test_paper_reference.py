@@ -18,9 +18,9 @@ FOLDER = PROJECT / "config" / "paper"
 PAPERS = PROJECT.parent / "shared" / "papers"
 EMNLP, ARXIV, SUBMISSION = (PAPERS / f"covr-{name}.txt" for name in ("emnlp2021", "arxiv-html", "submission-lxmert"))
 NUMBER = re.compile(r"\d+(?:\.\d+)?k?")
-TABLE = re.compile(r"(lxmert-)?table(\d+)")
+TABLE = re.compile(r"(covr|covr-submission)/table(\d+)")
 NUMERALS = {"zero": 0, "one": 1, "six": 6, "eight": 8}
-DEFINITIONS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+DEFINITIONS = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.glob("*/*.yaml"))
 WITH_ROWS = [name for name in DEFINITIONS if "rows" in read_yaml(FOLDER / f"{name}.yaml")]
 WORDS = [
     name
@@ -28,8 +28,8 @@ WORDS = [
     if any(isinstance(value, str) for values in load(FOLDER / f"{name}.yaml").rows.values() for value in values)
 ]
 NUMBERS = [name for name in WITH_ROWS if name not in WORDS]
-PUBLISHED = [name for name in NUMBERS if not name.startswith("lxmert")]
-SUBMITTED = [name for name in NUMBERS if name.startswith("lxmert")]
+PUBLISHED = [name for name in NUMBERS if name.startswith("covr/")]
+SUBMITTED = [name for name in NUMBERS if name.startswith("covr-submission/")]
 
 needs_papers = pytest.mark.skipif(
     not all(path.exists() for path in (EMNLP, ARXIV, SUBMISSION)),
@@ -39,7 +39,8 @@ needs_papers = pytest.mark.skipif(
 
 def test_files_with_rows_are_called_after_a_table():
     assert [name for name in WITH_ROWS if not TABLE.fullmatch(name)] == []
-    assert {"table6", "table17"} <= set(PUBLISHED) and "lxmert-table15" in SUBMITTED and "table4" in WORDS
+    assert {"covr/table6", "covr/table17"} <= set(PUBLISHED)
+    assert "covr-submission/table15" in SUBMITTED and "covr/table4" in WORDS
 
 
 def above_caption(paper: Path, name: str) -> list[str]:
@@ -174,9 +175,9 @@ def test_words_are_the_papers(name):
         shown = [value for value in values if value is not None]
         ours += len(shown)
         # Tables 1 and 11 print a row's words right after its label, Table 10 all of a row together
-        if name in ("table1", "table11"):
+        if name in ("covr/table1", "covr/table11"):
             shown = [f"{label} {shown[0]}"]
-        elif name == "table10":
+        elif name == "covr/table10":
             shown = [" ".join([label, *shown])]
         for value in shown:
             assert plain(value) in text, value
@@ -185,14 +186,14 @@ def test_words_are_the_papers(name):
 
 @needs_papers
 def test_no_template_or_operator_of_the_paper_is_left_out():
-    templates = [plain(name) for name in load(FOLDER / "table12.yaml").rows]
-    for name in ("table1", "table2"):
+    templates = [plain(name) for name in load(FOLDER / "covr/table12.yaml").rows]
+    for name in ("covr/table1", "covr/table2"):
         assert [plain(label) for label in load(FOLDER / f"{name}.yaml").rows] == templates
     text = EMNLP.read_text(encoding="utf-8")
     table = text[text.index("Operator Input Output") : text.index("Table 11: All program operators")]
     printed = re.findall(r"^((?:\w+/\n)*\w+) \(1\)|^(KeepIf\w+)/?$", table, re.MULTILINE)
     names = {name for pair in printed for name in pair if name}
-    assert names == set(load(FOLDER / "table11.yaml").rows)
+    assert names == set(load(FOLDER / "covr/table11.yaml").rows)
 
 
 @needs_papers
@@ -211,14 +212,14 @@ def test_quotes_are_the_papers_words_and_hold_the_numbers(name):
 
 
 def test_labels_match_up_to_case_and_punctuation():
-    reference = load(FOLDER / "table8.yaml")
+    reference = load(FOLDER / "covr/table8.yaml")
     assert reference.value("has-count & has_attr", "gen score") == 0.82
     assert reference.label("hascounthasattr") == "HAS-COUNT & HAS-ATTR"
     assert reference.value("nowhere", "VBText") is None
 
 
 def test_a_figure_may_show_the_rows_of_a_table():
-    assert load(FOLDER / "accuracy.yaml").value("COUNT", "VBiid") == 73.1
+    assert load(FOLDER / "covr/accuracy.yaml").value("COUNT", "VBiid") == 73.1
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_every_split_of_the_papers_tables_is_defined(root):
     submission has one more of each setup."""
     definitions = [read_definition(yaml.safe_load(p.read_text())) for p in sorted((root / "config/splits").glob("*"))]
     for table, setup in (("table7", "few-shot"), ("table8", "zero-shot")):
-        pages = [root / f"config/paper/{name}.yaml" for name in (table, f"lxmert-{table}")]
+        pages = [root / f"config/paper/{paper}/{table}.yaml" for paper in ("covr", "covr-submission")]
         rows = [label for page in pages for label in yaml.safe_load(page.read_text())["rows"]]
         titles = {plain(one.title) for one in definitions if one.setup == setup}
         assert titles == {plain(label) for label in rows}

@@ -10,7 +10,7 @@ import typer
 from compvqa.cli.options import Code, Config, Frame, Seed, scene_tables
 from compvqa.errors import InputError
 
-Definition = Annotated[Path, typer.Argument(help="What to make: a file of config/paper.")]
+Definition = Annotated[Path, typer.Argument(help="What to make: a file of config/paper/<paper>.")]
 Inputs = Annotated[list[str], typer.Option("--input", help="NAME=PATH; repeat for more.")]
 Own = Annotated[list[str], typer.Option(help="NAME=PATH of what the project itself holds, such as config/splits.")]
 Out = Annotated[Path, typer.Option(help="Path to write, without its ending.")]
@@ -76,13 +76,13 @@ def samples(
 def index(
     out: Annotated[Path, typer.Argument(help="The page to write.")],
     folder: Annotated[Path, typer.Option(help="Folder of the tables and figures.")],
-    definitions: Annotated[Path, typer.Option(help="The folder config/paper.")],
+    definitions: Annotated[Path, typer.Option(help="The folder config/paper/<paper>.")],
     show: Annotated[list[str], typer.Option(help="A table or figure, in the page's order; repeat for more.")],
     title: Annotated[str, typer.Option(help="The page's title.")],
     page: Annotated[list[Path], typer.Option(help="A further page to link to; repeat for more.")] = (),
     code: Code = None,
 ) -> None:
-    """Put all tables and figures on one page."""
+    """Put all tables and figures of a paper on one page."""
     from compvqa.paper.explorer.index import make
 
     frame = Frame("index", None, 0, code)
@@ -95,7 +95,20 @@ def index(
     )
 
 
+def contents(
+    out: Annotated[Path, typer.Argument(help="The page to write.")],
+    pages: Annotated[list[Path], typer.Argument(help="The pages that it links to, in its order.")],
+    title: Annotated[str, typer.Option(help="The page's title.")],
+    code: Code = None,
+) -> None:
+    """Write a page of contents: links to other pages."""
+    from compvqa.paper.explorer.contents import make
+
+    frame = Frame("contents", None, 0, code)
+    frame.run(lambda: make(pages, out, title), pages, [out])
+
+
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
-    for stage in (table, figure, samples, index):
+    for stage in (table, figure, samples, index, contents):
         app.command(stage.__name__)(stage)

@@ -7,7 +7,7 @@ that was trained on (:mod:`compvqa.paper.scores`). How many questions a split or
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compvqa.evaluation.answers import IID
 from compvqa.models.baseline import GENERATED
@@ -38,7 +38,7 @@ class Plan:
 
     ``runs`` and ``trained``: model, split and variant of each run, and the trained models among them. ``splits`` and
     ``setups``: the titles of those made, and their setups, by name. ``sizes``: the M of Figure 13. ``pages``: what is
-    shown, by name.
+    shown, as ``<paper>/<page>``.
     """
 
     runs: frozenset[tuple[str, str, str]]
@@ -56,6 +56,12 @@ class Plan:
     def has(self, answers: Answers) -> bool:
         """Whether some run gives these answers."""
         return self.asks(answers.text) and (answers.model, answers.split, answers.variant) in self.runs
+
+    def within(self, paper: str) -> Plan:
+        """The same with the pages of one paper alone, by the names that they have for each other."""
+        start = f"{paper}/"
+        own = {name.removeprefix(start): page for name, page in self.pages.items() if name.startswith(start)}
+        return replace(self, pages=own)
 
     def named(self, title: str) -> list[str]:
         """The splits made of a title."""

@@ -1,4 +1,4 @@
-"""What a paper prints for a table or figure, and how ours is made: ``config/paper/<name>.yaml``."""
+"""What a paper prints for a table or figure, and how ours is made: ``config/paper/<paper>/<page>.yaml``."""
 
 from __future__ import annotations
 
@@ -40,11 +40,13 @@ class Reference(Settings):
     make: str = Field(
         description="module of paper/tables or paper/figures that makes it; <engine>.<module> for one of an engine's"
     )
-    inputs: tuple[str, ...] = Field(description="the names of the inputs that it reads")
+    inputs: tuple[str, ...] = Field(
+        description="the names of the inputs that it reads; <page>.csv: another table of its paper"
+    )
     options: dict[str, Any] = Field({}, description="settings of the module that makes it")
     columns: tuple[str, ...] = Field((), description="the paper's columns")
     rows: dict[str, tuple[Printed, ...]] = Field({}, description="the paper's rows, by label")
-    rows_from: str | None = Field(None, description="another file of the folder whose columns and rows it shows")
+    rows_from: str | None = Field(None, description="another page of the paper whose columns and rows it shows")
     printed: dict[str, str] = Field({}, description="the label as the paper prints it, where ours differs")
     facts: dict[str, Fact] = Field({}, description="what the paper says in words")
     notes: tuple[str, ...] = Field((), description="sentences below the table or figure")

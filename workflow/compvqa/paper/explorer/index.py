@@ -1,10 +1,8 @@
-"""All tables and figures of a testbed on one page."""
+"""All tables and figures of one paper on one page."""
 
 from __future__ import annotations
 
 import base64
-import html
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 from PIL import Image
 
 from compvqa.errors import InputError
+from compvqa.paper.explorer.contents import link, title_of
 from compvqa.paper.reference import Reference, load
 from compvqa.paper.render import environment, write_text
 
@@ -44,8 +43,7 @@ def make(
 ) -> dict[str, int]:
     """Write the page ``out`` with the tables and figures of ``definitions`` (YAML files) made in ``folder``.
 
-    They come in the given order, those that stand apart last. ``pages``: further pages to link to, in the same folder
-    as ``out``.
+    They come in the given order, those that stand apart last. ``pages``: further pages to link to.
     """
     sections, missing = [], 0
     for path in definitions:
@@ -56,7 +54,7 @@ def make(
         else:
             missing += 1
     sections.sort(key=lambda section: section.apart)
-    links = [(_title(path), path.name) for path in pages]
+    links = [(title_of(path), link(path, out)) for path in pages]
     page = environment().get_template("index.html.j2").render(title=title, sections=sections, pages=links)
     write_text(out, page)
     return {"in": len(definitions), "out": len(sections), "dropped: not made": missing}
@@ -71,12 +69,6 @@ def _section(name: str, wanted: Reference, main: Path) -> Section:
         width = round(image.width * SCREEN / image.info["dpi"][0])
     uri = "data:image/png;base64," + base64.b64encode(main.read_bytes()).decode()
     return Section(*made, uri=uri, width=width, apart=bool(wanted.apart))
-
-
-def _title(path: Path) -> str:
-    """What a page calls itself, or else its file's name."""
-    found = re.search(r"<title>(.*?)</title>", path.read_text(encoding="utf-8"), re.S)
-    return html.unescape(found[1]) if found else path.stem
 
 
 def _part(path: Path) -> str:
