@@ -233,6 +233,10 @@ def test_a_figure_may_show_the_rows_of_a_table():
             "title: x\ncitation: y\nkind: table\nmake: z\ninputs: []\ncolumns: [A, B]\nrows: {r: [1]}",
             "row r has 1",
         ),
+        (
+            "title: x\ncitation: y\nkind: table\nmake: z\ninputs: []\ncolumns: [A]\nshows: {B: {variant: iid}}",
+            "shows names B, which is no column and no row",
+        ),
     ],
 )
 def test_a_wrong_file_is_one_clear_sentence(tmp_path, text, words):

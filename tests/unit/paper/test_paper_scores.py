@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa.evaluation.scores import GENERALIZATION, SCORES
-from compvqa.paper.reference import Reference
+from compvqa.paper.reference import Reference, Shown
 from compvqa.paper.scores import Results, beside, generalization_interval
 from compvqa.tables import write
 
@@ -22,54 +22,66 @@ def run(name: str, accuracy: float, **changed) -> dict:
     return row | {"low": accuracy - 0.1, "high": accuracy + 0.1} | changed
 
 
-def results(tmp_path, rows: list[dict], model: str | None = None) -> Results:
+def results(tmp_path, rows: list[dict], **options: str) -> Results:
     pq.write_table(pa.Table.from_pylist(rows, schema=SCORES.fields), tmp_path / "scores.parquet")
-    return Results.load(tmp_path / "scores.parquet", model)
+    return Results.load(tmp_path / "scores.parquet", options)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "trained", "found"),
+    ("options", "trained", "found"),
     [
-        (None, ["lxmert", "visualbert-tiny"], "visualbert-tiny"),
-        (None, ["lxmert"], "lxmert"),
-        ("vilbert", ["vilbert-tiny", "visualbert"], "vilbert-tiny"),
-        ("vilbert", ["vilbert", "vilbert-tiny"], "vilbert"),
-        ("vilbert", ["visualbert"], "vilbert"),
-        ("lxmert", [], "lxmert"),
+        ({"prefer": "visualbert"}, ["lxmert", "visualbert-tiny"], "visualbert-tiny"),
+        ({"prefer": "visualbert"}, ["lxmert"], "lxmert"),
+        ({"prefer": "visualbert"}, [], "visualbert"),
+        ({}, ["visualbert", "lxmert"], "lxmert"),
+        ({"model": "vilbert"}, ["vilbert-tiny", "visualbert"], "vilbert-tiny"),
+        ({"model": "vilbert"}, ["vilbert", "vilbert-tiny"], "vilbert"),
+        ({"model": "vilbert"}, ["visualbert"], "vilbert"),
+        ({"model": "lxmert"}, [], "lxmert"),
     ],
 )
-def test_a_model_is_named_by_how_its_name_starts(tmp_path, wanted, trained, found):
-    rows = [run(f"{name}.iid.iid.1", 0.5) for name in trained] + [run("maj.iid.iid.1", 0.2)]
-    assert results(tmp_path, rows, wanted).model == found
+def test_a_model_is_named_by_how_its_name_starts(tmp_path, options, trained, found):
+    rows = [run(f"{name}.iid.{variant}.1", 0.5) for name in trained for variant in ("iid", "text")]
+    rows.append(run("a-baseline.iid.iid.1", 0.2))
+    assert results(tmp_path, rows, **options).model == found
 
 
-@pytest.mark.parametrize("model", ["VB", "VLB", "LXM"])
-def test_columns_of_all_models_mean_the_same_variants(tmp_path, model):
-    variants = {"Text": "text", "": "comp", "0": "comp", "250": "comp", "iid-size": "size", "iid": "iid"}
-    variants |= {"EasyDistractors": "easy", "RandNeg": "easy"}
-    accuracies = {variant: 0.1 * (n + 1) for n, variant in enumerate(dict.fromkeys(variants.values()))}
-    found = results(tmp_path, [run(f"visualbert.iid.{variant}.1", a) for variant, a in accuracies.items()])
-    for column, variant in variants.items():
-        assert found.score(model + column, "iid", "test").mean == pytest.approx(100 * accuracies[variant])
-    assert found.score("Humans", "iid", "test") is None
-    assert found.score(f"{model}nothing", "iid", "test") is None
+def test_what_a_label_shows_is_a_variant_of_the_page_s_model_or_a_baseline(tmp_path):
+    accuracies = {variant: 0.1 * (n + 1) for n, variant in enumerate(("text", "comp", "size", "iid", "easy"))}
+    rows = [run(f"visualbert.iid.{variant}.1", a) for variant, a in accuracies.items()]
+    found = results(tmp_path, [*rows, run("maj.iid.iid.1", 0.7)], prefer="visualbert")
+    for variant, accuracy in accuracies.items():
+        assert found.score(Shown(variant=variant), "iid", "test").mean == pytest.approx(100 * accuracy)
+    assert found.score(Shown(baseline="maj"), "iid", "test").mean == pytest.approx(70)
+    assert found.score(Shown(), "iid", "test") is found.score(Shown(baseline="lstm"), "iid", "test") is None
+
+
+def test_a_cell_joins_what_its_column_and_its_row_show():
+    shows = {"Test": {"part": "test", "text": "paraphrased"}, "A": {"variant": "iid"}}
+    page = Reference(**REFERENCE.model_dump(exclude={"shows", "columns"}), columns=("Test",), shows=shows)
+    assert page.shown("Test", "A") == Shown(part="test", text="paraphrased", variant="iid")
+    assert page.shown("Test", "nowhere") == Shown(part="test", text="paraphrased")
 
 
 @given(st.lists(st.floats(0.2, 0.8), min_size=1, max_size=5))
 def test_the_interval_of_several_runs_holds_each_of_theirs(tmp_path_factory, accuracies):
     rows = [run(f"visualbert.iid.iid.{seed}", accuracy) for seed, accuracy in enumerate(accuracies)]
-    low, high = results(tmp_path_factory.mktemp("scores"), rows).score("VBiid", "iid", "test").interval
+    low, high = (
+        results(tmp_path_factory.mktemp("scores"), rows, model="visualbert")
+        .score(Shown(variant="iid"), "iid", "test")
+        .interval
+    )
     assert (low, high) == pytest.approx((100 * min(accuracies) - 10, 100 * max(accuracies) + 10))
 
 
 def test_without_a_model_or_paraphrases_it_is_told_why(tmp_path):
     rows = [run("visualbert.iid.iid.1", 0.5)]
-    assert results(tmp_path, rows).missing() == ("", "")
-    assert results(tmp_path, rows).missing("paraphrased")[0] == "not paraphrased"
-    assert results(tmp_path, rows, "vilbert").missing()[0] == "not trained"
-    assert "No model called vilbert" in results(tmp_path, rows, "vilbert").missing("paraphrased")[1]
+    assert results(tmp_path, rows, model="visualbert").missing() == ("", "")
+    assert results(tmp_path, rows, model="visualbert").missing("paraphrased")[0] == "not paraphrased"
+    assert results(tmp_path, rows, model="vilbert").missing()[0] == "not trained"
+    assert "No model called vilbert" in results(tmp_path, rows, model="vilbert").missing("paraphrased")[1]
     rows.append(run("visualbert.iid.iid.1", 0.5, text="paraphrased"))
-    assert results(tmp_path, rows).missing("paraphrased") == ("", "")
+    assert results(tmp_path, rows, model="visualbert").missing("paraphrased") == ("", "")
 
 
 def test_accuracy_by_m_is_of_the_runs_with_an_m(tmp_path):
@@ -77,7 +89,7 @@ def test_accuracy_by_m_is_of_the_runs_with_an_m(tmp_path):
     rows += [run("visualbert.has-quant.comp.1", 0.9), run("visualbert.ans-num.m0.1", 0.9)]
     rows += [run("vilbert.has-quant.m0.1", 0.9), run("visualbert.has-quant.m0.1", 0.9, template="COUNT")]
     rows += [run("visualbert.has-quant.m0.1", 0.9, part="dev"), run("visualbert.has-quant.m0.1", 0.9, property="V")]
-    curve = results(tmp_path, rows).by_m("HAS-QUANT", "test")
+    curve = results(tmp_path, rows, model="visualbert").by_m("HAS-QUANT", "test")
     assert list(curve.index) == [0, 50, 250]
     assert curve["mean"].tolist() == pytest.approx([0.15, 5.15, 25.15])
     assert curve["low"].tolist() == pytest.approx([-9.9, -4.9, 15.1])
@@ -99,7 +111,9 @@ def test_the_widest_interval_of_generalization_scores_is_taken(tmp_path):
 
 
 def test_what_stands_apart_is_not_compared(tmp_path):
-    score = results(tmp_path, [run("visualbert.iid.iid.1", 0.5)]).score("VBiid", "iid", "test")
+    score = results(tmp_path, [run("visualbert.iid.iid.1", 0.5)], model="visualbert").score(
+        Shown(variant="iid"), "iid", "test"
+    )
     assert beside(score, 45.0, REFERENCE).holds is True
     assert beside(score, 61.0, REFERENCE).holds is False
     assert beside(score, 45.0, REFERENCE.model_copy(update={"apart": "an earlier dataset"})).holds is None

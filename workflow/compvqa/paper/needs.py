@@ -1,7 +1,7 @@
 """Which runs the numbers of a page need, so that a page that can have none of ours is refused before anything runs.
 
-Only pages of scores are known here, by the module that makes them; a cell's column says which model it is of, and what
-that was trained on (:mod:`compvqa.paper.scores`). How many questions a split or a template has is no such number.
+Only pages of scores are known here, by the module that makes them; what its columns show (``shows``) says which model a
+cell is of, and what that was trained on. How many questions a split or a template has is no such number.
 """
 
 from __future__ import annotations
@@ -12,14 +12,11 @@ from dataclasses import dataclass, replace
 from compvqa.evaluation.answers import IID
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import plain
-from compvqa.paper.reference import Reference
-from compvqa.paper.scores import BASELINES, KEPT, VARIANTS, model_shown, variant_of
-from compvqa.paper.tables.iid import COLUMNS
+from compvqa.paper.reference import Reference, Shown
+from compvqa.paper.scores import COMPARED, model_shown
 
 Place = tuple[str, str]  # row and column
-ON_THE_SPLIT = (KEPT, VARIANTS["iid-size"])  # variants that are trained on the split itself, not on all of train
-COMPARED = ("VBText", "VB", "VBiid-size")  # what a generalization score is made of
-OTHER = ("Filtered",)  # columns that need no run
+ON_THE_SPLIT = ("comp", "size")  # variants that are trained on the split itself, not on all of train
 
 
 @dataclass(frozen=True)
@@ -108,18 +105,18 @@ def _has_own_row(reference: Reference, plan: Plan) -> bool:
 Cells = Iterator[tuple[Place, Iterable[Answers]]]
 
 
-def _answers(column: str, splits: Iterable[str], text: str, model: str) -> Iterator[Answers]:
-    """What a column of a page shows of splits; nothing for one that no run of ours is of."""
-    variant = variant_of(column)
+def _answers(shown: Shown, splits: Iterable[str], text: str, model: str) -> Iterator[Answers]:
+    """What a cell shows of splits; nothing for one that no run of ours is of."""
+    variants = COMPARED if shown.contrast else [shown.variant] if shown.variant else []
     for split in splits:
-        if column in BASELINES:
-            yield Answers(BASELINES[column], IID, IID, text)
-        elif variant:
-            yield Answers(model, split if variant in ON_THE_SPLIT else IID, variant, text)
+        if shown.baseline:
+            yield Answers(shown.baseline, IID, IID, text)
+        else:
+            yield from (Answers(model, split if v in ON_THE_SPLIT else IID, v, text) for v in variants)
 
 
 def _model(reference: Reference, plan: Plan) -> str:
-    return model_shown(plan.trained, reference.options.get("model"))
+    return model_shown(plan.trained, reference.options, plan.trained)
 
 
 def _nothing(reference: Reference, plan: Plan) -> Cells:
@@ -129,7 +126,8 @@ def _nothing(reference: Reference, plan: Plan) -> Cells:
 def _iid(reference: Reference, plan: Plan) -> Cells:
     for row in reference.rows:
         for column in reference.columns:
-            yield (row, column), _answers(row, [IID], COLUMNS[column][1], _model(reference, plan))
+            shown = reference.shown(column, row)
+            yield (row, column), _answers(shown, [IID], shown.text or GENERATED, _model(reference, plan))
 
 
 def _by_group(reference: Reference, plan: Plan) -> Cells:
@@ -137,16 +135,16 @@ def _by_group(reference: Reference, plan: Plan) -> Cells:
     text = reference.options.get("text", GENERATED)
     for row in reference.rows or [""]:
         for column in reference.columns:
-            yield (row, column), _answers(column, [IID], text, _model(reference, plan))
+            yield (row, column), _answers(reference.shown(column), [IID], text, _model(reference, plan))
 
 
 def _compositional(reference: Reference, plan: Plan) -> Cells:
     text = reference.options.get("text", GENERATED)
     for row in reference.rows:
-        for column in [column for column in reference.columns if column not in OTHER]:
-            shown = COMPARED if column == "Gen. Score" else (column,)
-            splits, model = plan.named(row), _model(reference, plan)
-            yield (row, column), [one for of in shown for one in _answers(of, splits, text, model)]
+        for column in reference.columns:
+            shown = reference.shown(column)
+            if not shown.left_out:
+                yield (row, column), _answers(shown, plan.named(row), text, _model(reference, plan))
 
 
 def _few_shot(reference: Reference, plan: Plan) -> Cells:

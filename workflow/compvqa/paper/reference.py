@@ -26,6 +26,23 @@ class Fact(Settings):
     high: Number | None = Field(None, description="the upper end, if it is a range")
 
 
+class Shown(Settings):
+    """What a column or a row shows: whose accuracy, on what. A cell joins what its column and its row say."""
+
+    variant: str | None = Field(
+        None, description="what the page's model was trained on: text, iid, easy, or of a split comp and size"
+    )
+    baseline: str | None = Field(None, description="in place of the page's model, a baseline such as maj")
+    part: str | None = Field(None, description="the part that is answered")
+    text: str | None = Field(None, description="the text that is asked: generated or paraphrased")
+    contrast: str | None = Field(
+        None, description="in place of an accuracy, one number made of several: generalization"
+    )
+    left_out: bool = Field(False, description="in place of an accuracy, how many train questions the split leaves out")
+    title: str = Field("", description="what ours is called, where the paper's label does not fit")
+    ruled: bool = Field(False, description="a line stands above the row")
+
+
 class Reference(Settings):
     """One table or figure: its title, what makes ours, and the paper's own numbers.
 
@@ -46,7 +63,8 @@ class Reference(Settings):
     options: dict[str, Any] = Field({}, description="settings of the module that makes it")
     columns: tuple[str, ...] = Field((), description="the paper's columns")
     rows: dict[str, tuple[Printed, ...]] = Field({}, description="the paper's rows, by label")
-    rows_from: str | None = Field(None, description="another page of the paper whose columns and rows it shows")
+    shows: dict[str, Shown] = Field({}, description="what columns, and rows, of accuracies show, by label")
+    rows_from: str | None = Field(None, description="another page of the paper whose columns, rows and shows it has")
     printed: dict[str, str] = Field({}, description="the label as the paper prints it, where ours differs")
     facts: dict[str, Fact] = Field({}, description="what the paper says in words")
     notes: tuple[str, ...] = Field((), description="sentences below the table or figure")
@@ -61,6 +79,15 @@ class Reference(Settings):
         by_column = {plain(label): number for number, label in enumerate(self.columns)}
         values, number = by_row.get(plain(row)), by_column.get(plain(column))
         return None if values is None or number is None else values[number]
+
+    def shown(self, *labels: str) -> Shown:
+        """What a cell shows, by the labels of its column and row: nothing where they do not say."""
+        said = (self.shows[label].model_dump(exclude_unset=True) for label in labels if label in self.shows)
+        return Shown.model_validate({key: value for one in said for key, value in one.items()})
+
+    def showing(self, variant: str) -> str:
+        """The label of the first column that shows a variant of the page's model; empty if none does."""
+        return next((column for column in self.columns if self.shown(column).variant == variant), "")
 
     def label(self, name: str) -> str:
         """The paper's label of the row called ``name`` up to case and punctuation; else ``name`` itself."""
@@ -77,8 +104,10 @@ def load(path: Path) -> Reference:
         raise InputError(f"{path}: {where} is wrong: {first['msg']}.") from None
     if reference.rows_from:
         other = load(path.with_name(f"{reference.rows_from}.yaml"))
-        reference = reference.model_copy(update={"columns": other.columns, "rows": other.rows})
+        reference = reference.model_copy(update={key: getattr(other, key) for key in ("columns", "rows", "shows")})
     for label, values in reference.rows.items():
         if len(values) != len(reference.columns):
             raise InputError(f"{path}: row {label} has {len(values)} values, the columns are {len(reference.columns)}.")
+    if lost := [label for label in reference.shows if label not in (*reference.columns, *reference.rows)]:
+        raise InputError(f"{path}: shows names {lost[0]}, which is no column and no row: correct the label.")
     return reference

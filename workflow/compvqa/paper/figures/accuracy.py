@@ -16,8 +16,8 @@ COLORS = (style.PALE, style.BLUE)
 def make(inputs: Inputs, reference: Reference) -> Figure:
     """Horizontal bars a template with ± the deviation over seeds; a grey diamond is the paper's value."""
     part = reference.options.get("part", "dev")
-    results = Results.load(one(inputs, "scores"), reference.options.get("model"))
-    found = {column: results.by_template(column, part) for column in reference.columns}
+    results = Results.load(one(inputs, "scores"), reference.options)
+    found = {column: results.by_template(reference.shown(column), part) for column in reference.columns}
     names = templates_in_order([name for scores in found.values() for name in scores], list(reference.rows))
     figure, (ax,) = style.new(7.6, max(2.6, 0.52 * len(names) + 1.4))
     ax.set_title(f"Accuracy by template ({part}, %)")

@@ -21,7 +21,7 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     The mean over seeds, and shaded the interval of the lowest to the highest; a grey band is the range that the
     paper names.
     """
-    results = Results.load(one(inputs, "scores"), reference.options.get("model"))
+    results = Results.load(one(inputs, "scores"), reference.options)
     curves = {name: results.by_m(name, reference.options["part"]) for name in reference.options["splits"]}
     figure, (ax,) = style.new(7.2, 4.2)
     if not any(map(len, curves.values())):

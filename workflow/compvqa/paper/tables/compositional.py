@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +9,10 @@ from pathlib import Path
 from compvqa.evaluation.scores import over_seeds
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import Inputs, frame, one, plain
-from compvqa.paper.reference import Reference
+from compvqa.paper.reference import Reference, Shown
 from compvqa.paper.render import Cell, Row, Table
 from compvqa.paper.scores import Results, beside, generalization_interval
 from compvqa.paper.splits import PART, Split, read_splits
-
-FEW = re.compile(r"(?P<model>\w+?)(?P<m>[1-9]\d*)")  # VB250: a model that saw 250 questions with the property
-FORMS = {"Filtered": "count", "Gen. Score": "score"}  # of other columns: percent
 
 
 @dataclass(frozen=True)
@@ -31,15 +27,21 @@ class Ours:
     def cell(self, column: str, splits: Sequence[Split], paper, reference: Reference) -> Cell:
         """Our value for the splits of one row beside the paper's."""
         names = [split.name for split in splits]
-        if column == "Filtered":
+        shown = reference.shown(column)
+        if shown.left_out:
             filtered = [self.whole - split.sizes["train"] for split in splits if "train" in split.sizes]
-            return Cell(*(over_seeds(filtered) if filtered else ()), paper=paper, form="count")
-        if column == "Gen. Score":
+            return Cell(*(over_seeds(filtered) if filtered else ()), paper=paper, form=form(shown))
+        if shown.contrast:
             value, low = self.results.generalization(names, PART, self.text)
             given = (self.generalization, self.results.model, names, PART, self.text)
             interval = None if value is None or reference.apart else generalization_interval(*given)
-            return Cell(value, paper=paper, form="score", low=low, interval=interval)
-        return beside(self.results.score(column, names, PART, text=self.text), paper, reference)
+            return Cell(value, paper=paper, form=form(shown), low=low, interval=interval)
+        return beside(self.results.score(shown, names, PART, self.text), paper, reference)
+
+
+def form(shown: Shown) -> str:
+    """How the numbers of a column are written."""
+    return "count" if shown.left_out else "score" if shown.contrast else "percent"
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
@@ -51,7 +53,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     the text (generated or paraphrased) that it was asked by.
     """
     text = reference.options.get("text", GENERATED)
-    results = Results.load(one(inputs, "scores"), reference.options.get("model"))
+    results = Results.load(one(inputs, "scores"), reference.options)
     whole = len(frame(one(inputs, "dataset"), ["question_id"], "train"))
     ours = Ours(results, one(inputs, "generalization"), text, whole)
     splits: dict[str, list[Split]] = {}
@@ -60,26 +62,21 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     made = [split for same in splits.values() for split in same if split.file]
     others = {split.title: None for split in made if reference.label(split.title) not in reference.rows}
     rows = tuple(_row(label, splits.get(plain(label), []), ours, reference) for label in [*reference.rows, *others])
-    columns = tuple(FEW.sub(r"\g<model>_M", column) for column in reference.columns)
+    columns = tuple(reference.shown(column).title or column for column in reference.columns)
     notes = (*_notes(reference, splits), results.missing(text)[1], *reference.notes)
     return Table(reference.title, reference.citation, "Split", columns, rows, tuple(filter(None, notes)))
 
 
 def _notes(reference: Reference, splits: Mapping[str, Sequence[Split]]) -> list[str]:
-    models = next(column.removesuffix("Text") for column in reference.columns if column.endswith("Text"))
+    text_only, size = reference.showing("text"), reference.showing("size")
     notes = [
         "Accuracy in percent on the test questions with the tested property; ours: mean ± deviation.",
-        f"Filtered: training questions left out. Gen. Score: the part of the gap between {models}Text and "
-        f"{models}iid-size that the model closes, at least 0; red: the model is below {models}Text.",
+        f"Filtered: training questions left out. Gen. Score: the part of the gap between {text_only} and "
+        f"{size} that the model closes, at least 0; red: the model is below {text_only}.",
     ]
     for same in splits.values():
         empty = [s for s in same if s.file and s.empty]
         notes += [f"{s.title if len(same) == 1 else s.name} is empty: {s.empty}." for s in empty]
-    few = next(filter(None, map(FEW.fullmatch, reference.columns)), None)
-    if few:
-        notes.append(
-            f"{few['model']}_M saw M training questions with the property: {few['m']} in the paper, the split's M here."
-        )
     return notes
 
 
@@ -87,7 +84,7 @@ def _row(label: str, splits: Sequence[Split], ours: Ours, reference: Reference) 
     """The row of the splits of one title, ours beside the paper's."""
     papers = {column: reference.value(label, column) for column in reference.columns}
     if not any(split.file for split in splits):
-        cells = [Cell(paper=paper, form=FORMS.get(column, "percent")) for column, paper in papers.items()]
+        cells = [Cell(paper=paper, form=form(reference.shown(column))) for column, paper in papers.items()]
         return Row(label, tuple(cells), note="not made", note_from=0)
     cells = [ours.cell(column, splits, paper, reference) for column, paper in papers.items()]
     note = ""

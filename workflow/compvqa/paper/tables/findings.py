@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, ValidationError
 
@@ -14,7 +15,6 @@ from compvqa.errors import InputError
 from compvqa.paper.data import Inputs
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.paper.tables.compositional import FORMS
 from compvqa.settings import Settings
 from compvqa.sheets import meant
 
@@ -31,6 +31,7 @@ class Claim(Settings):
     less: Place | None = Field(None, description="that of the other one; none: the number alone is meant")
     at_least: float = Field(float("-inf"), description="the lower bound, in the tables' unit")
     at_most: float = Field(float("inf"), description="the upper bound")
+    form: Literal["percent", "score"] = Field("percent", description="how its numbers are written: 50.8 or 0.18")
 
     def verdict(self, value: float, low: float, high: float) -> str:
         """Whether ``value`` fits, and whether all from ``low`` to ``high`` does as well, or as little."""
@@ -62,7 +63,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         claim = _claim(reference, name)
         first = number(lines, claim.of)
         second = number(lines, claim.less) if claim.less else Number(0.0, 0.0, 0.0)
-        numbers = [_cell(first, claim.of), _cell(second, claim.less) if claim.less else Cell(form="none")]
+        numbers = [_cell(first, claim), _cell(second, claim) if claim.less else Cell(form="none")]
         words = [Cell(text, form="text") for text in (judged(claim, first, second), fact.quote)]
         rows.append(Row(fact.text, (*numbers, *words)))
     found = Counter(row.cells[2].value for row in rows)
@@ -106,5 +107,5 @@ def _read(paths: Iterable[Path]) -> Lines:
     return lines
 
 
-def _cell(found: Number, place: Place) -> Cell:
-    return Cell(found.value, paper=found.paper, form=FORMS.get(place[2], "percent"))
+def _cell(found: Number, claim: Claim) -> Cell:
+    return Cell(found.value, paper=found.paper, form=claim.form)

@@ -9,26 +9,22 @@ from compvqa.paper.reference import Reference
 from compvqa.paper.render import Row, Table
 from compvqa.paper.scores import Results, beside
 
-COLUMNS = {  # the part and the text of each
-    "Development": ("dev", GENERATED),
-    "Test": ("test", GENERATED),
-    "Development (paraphrased)": ("dev", PARAPHRASED),
-    "Test (paraphrased)": ("test", PARAPHRASED),
-}
-
 
 def make(inputs: Inputs, reference: Reference) -> Table:
     """The paper's rows; those that we have no run of keep a dash."""
-    results = Results.load(one(inputs, "scores"), reference.options.get("model"))
+    results = Results.load(one(inputs, "scores"), reference.options)
     rows, missing, seeds = [], [], 0
     for label in reference.rows:
-        asked = {column: COLUMNS[column] for column in reference.columns}
-        found = {column: results.score(label, IID, part, text=text) for column, (part, text) in asked.items()}
+        asked = {column: reference.shown(column, label) for column in reference.columns}
+        found = {
+            column: results.score(shown, IID, shown.part or "test", shown.text or GENERATED)
+            for column, shown in asked.items()
+        }
         seeds = max([seeds, *(score.seeds for score in found.values() if score)])
         if not any(found.values()):
             missing.append(label)
         cells = tuple(beside(score, reference.value(label, column), reference) for column, score in found.items())
-        rows.append(Row(label, cells, rule_above=label.endswith(("EasyDistractors", "RandNeg", "Humans"))))
+        rows.append(Row(label, cells, rule_above=reference.shown(label).ruled))
     notes = ["Accuracy in percent." + (f" Ours: mean ± deviation over {seeds} seeds." if seeds > 1 else "")]
     notes += [f"Not run here: {', '.join(missing)}."] if missing else []
     notes += [why for text in (GENERATED, PARAPHRASED) if (why := results.missing(text)[1])][:1]

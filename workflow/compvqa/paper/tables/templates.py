@@ -15,7 +15,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     One without questions, or that no trained model answered, says so.
     """
     part, text = reference.options.get("part", "test"), reference.options.get("text", GENERATED)
-    results = Results.load(one(inputs, "scores"), reference.options.get("model"))
+    results = Results.load(one(inputs, "scores"), reference.options)
     asked = frame(one(inputs, "dataset"), ["template"], part)["template"].value_counts()
     names = {plain(name): name for name in asked.index}
     labels = [
@@ -23,7 +23,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         *sorted(name for name in asked.index if reference.label(name) not in reference.rows),
     ]
     why, reason = results.missing(text)
-    found = {column: results.by_template(column, part, text) for column in reference.columns}
+    found = {column: results.by_template(reference.shown(column), part, text) for column in reference.columns}
     rows = []
     for label in labels:
         name = names.get(plain(label), label)

@@ -17,8 +17,8 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     One that no question has, or that no run was asked about, says so.
     """
     part = reference.options.get("part", "test")
-    results = Results.load(one(inputs, "scores"), reference.options.get("model"))
-    found = {column: results.by_property(column, part) for column in reference.columns}
+    results = Results.load(one(inputs, "scores"), reference.options)
+    found = {column: results.by_property(reference.shown(column), part) for column in reference.columns}
     asked = _asked(results, part)
     rows = []
     for kind in PROPERTIES:
