@@ -35,7 +35,7 @@ def test_paraphrases_are_answered_and_scored_without_training_again(edited):
     assert generated(edited) == before
     scores = [row for row in tables.read(edited.folder / SCORED, SCORES).to_pylist() if row["text"] == "paraphrased"]
     parts = Counter(row["part"] for row in said)
-    whole = [row for row in scores if row["split"] == "iid" and not row["template"] and not row["property"]]
+    whole = [row for row in scores if row["split"] == "iid" and row["facet"] == "all"]
     assert {(row["model"], row["part"], row["n"]) for row in whole} == {
         (model, part, n) for model in ("maj", "majtempl", "visualbert-tiny") for part, n in parts.items()
     }

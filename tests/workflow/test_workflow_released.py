@@ -93,7 +93,7 @@ def test_files_run_through_splits_baselines_scores_and_tables(small):
         assert held and all(row["n"] > 0 for row in held)
     overall = next(r for r in scores if (r["run"], r["split"], r["part"]) == ("maj.iid.iid.1", "iid", "test"))
     assert overall["n"] <= sum(row["part"] == "test" for row in questions)
-    with (results / "paper/splits.csv").open() as file:
+    with (results / "paper/covr/splits.csv").open() as file:
         sizes = {row["Split"]: row["Train"] for row in csv.DictReader(file)}
     assert int(sizes["HAS-QUANT-ALL"]) > 0 and not sizes["HAS-QUANT"]
     page = (results / "paper/questions.html").read_text()

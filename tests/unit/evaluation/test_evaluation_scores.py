@@ -18,7 +18,7 @@ from compvqa.evaluation.scores import (
     generalization_score,
     over_seeds,
 )
-from fixtures.scored import ANSWERS, PARTS, PROPERTIES, TEMPLATES, Scored
+from fixtures.scored import ANSWERS, PARTS, PROPERTIES, TEMPLATES, Scored, as_columns
 
 
 @pytest.fixture
@@ -84,7 +84,10 @@ def test_scores_are_what_a_loop_over_questions_counts(world, trained_on_all, tra
                     expected[run, split, part, TEMPLATES[q], ""].append(answers[q])
                     for name in PROPERTIES[TEMPLATES[q]]:
                         expected[run, split, part, "", name].append(answers[q])
-    found = {tuple(r[c] for c in ("run", "split", "part", "template", "property")): r for r in world.scores()}
+    found = {
+        tuple(r[c] for c in ("run", "split", "part", "template", "property")): r
+        for r in map(as_columns, world.scores())
+    }
     assert {key: (row["n"], row["accuracy"]) for key, row in found.items()} == {
         key: (len(answers), pytest.approx(np.mean(answers))) for key, answers in expected.items()
     }
@@ -114,8 +117,8 @@ def test_a_part_with_some_predictions_is_refused(world):
 def test_paraphrases_are_scored_beside_generated_texts_over_the_questions_that_have_one(world):
     world.paraphrase("q0", "q3", "q4")
     world.predict("vb.iid.iid.1", ANSWERS, {"q0": "true", "q3": "pink", "q4": "true"})
-    rows = [row for row in world.scores() if not row["template"] and not row["property"]]
-    assert {(r["split"], r["part"], r["text"]): (r["n"], r["accuracy"]) for r in rows} == {
+    rows = [row for row in world.scores() if row["facet"] == "all"]
+    assert {(r["split"], r["part"], r["text"]): (r["n"], r["right"] / r["n"]) for r in rows} == {
         ("iid", "dev", "generated"): (2, 1),
         ("iid", "dev", "paraphrased"): (1, 1),
         ("iid", "test", "generated"): (3, 1),
@@ -139,7 +142,7 @@ def test_some_paraphrases_of_a_part_are_refused_and_none_are_counted(world):
 @pytest.mark.parametrize("answer", ["Red", " red", "RED "])
 def test_case_and_blanks_do_not_matter(world, answer):
     world.predict("vb.iid.iid.1", ANSWERS | {"q3": answer})
-    assert {row["accuracy"] for row in world.scores()} == {1}
+    assert {row["right"] / row["n"] for row in world.scores()} == {1}
 
 
 def test_two_answers_of_a_run_to_a_question_are_refused(world):

@@ -15,7 +15,7 @@ from compvqa.errors import InputError
 from compvqa.evaluation.submitted import score_file
 from fixtures.scored import ANSWERS, Scored
 
-KEY = ("split", "part", "text", "template", "property")
+KEY = ("split", "part", "text", "facet", "value")
 GOOD, BAD = {"q2": "2", "q4": "true"}, {"q2": "0", "q4": "false"}
 
 
@@ -59,23 +59,23 @@ def test_a_file_scores_as_a_run_with_the_same_answers(world, tmp_path, ending):
     assert found.keys() == run_rows.keys()
     for key, row in found.items():
         same = run_rows[key]
-        expected = [same[c] for c in ("n", "accuracy", "low", "high")]
-        assert [row[c] for c in ("n", "value", "low", "high")] == expected
+        expected = [same["n"], same["right"] / same["n"], same["low"], same["high"]]
+        assert [row[c] for c in ("n", "score", "low", "high")] == expected
 
 
 def test_parts_that_are_not_answered_are_left_out(world, tmp_path):
     file = written(tmp_path / "mine.csv", {"q0": "TRUE", "q1": "true"})
     rows, _ = score_file(file, world.splits[0], world.dataset)
     assert {row["part"] for row in rows} == {"dev"}
-    assert next(row for row in rows if not row["template"] and not row["property"])["value"] == 0.5
+    assert next(row for row in rows if row["facet"] == "all")["score"] == 0.5
 
 
 def test_paraphrases_are_scored_over_those_that_have_one(world, tmp_path):
     world.paraphrase("q3", "q4")
     file = written(tmp_path / "mine.csv", {"q3": "red", "q4": "false"})
     rows, _ = score_file(file, world.splits[0], world.dataset, paraphrases=world.paraphrases)
-    whole = next(row for row in rows if not row["template"] and not row["property"])
-    assert (whole["text"], whole["part"], whole["n"], whole["value"]) == ("paraphrased", "test", 2, 0.5)
+    whole = next(row for row in rows if row["facet"] == "all")
+    assert (whole["text"], whole["part"], whole["n"], whole["score"]) == ("paraphrased", "test", 2, 0.5)
 
 
 def test_the_generalization_score_compares_three_files(world, tmp_path):
@@ -85,7 +85,7 @@ def test_the_generalization_score_compares_three_files(world, tmp_path):
     ]
     rows, _ = score_file(files[0], world.splits[1], world.dataset, baselines=(files[1], files[2]))
     (row,) = [row for row in rows if row["measure"] == "generalization"]
-    assert (row["part"], row["n"], row["value"]) == ("test_comp", 2, 0.5)
+    assert (row["part"], row["n"], row["score"]) == ("test_comp", 2, 0.5)
     assert row["low"] <= 0.5 <= row["high"]
 
 
@@ -124,8 +124,8 @@ def test_the_command_prints_a_table_and_writes_it(world, tmp_path):
     assert "all 2 50.0 0.0 – 100.0" in lines and "COUNT 1 100.0 100.0 – 100.0" in lines
     with out.open(newline="") as made:
         lines = list(csv.DictReader(made))
-    rows = {(r["part"], r["template"], r["property"]): float(r["value"]) for r in lines}
-    assert rows["dev", "", ""] == 0.5 and rows["test", "QUERYATTR", ""] == 1
+    rows = {(r["part"], r["facet"], r["value"]): float(r["score"]) for r in lines}
+    assert rows["dev", "all", ""] == 0.5 and rows["test", "template", "QUERYATTR"] == 1
     record = json.loads(out.with_name("out.csv.prov.json").read_text())
     assert record["stage"] == "score" and {r["recipe"] for r in lines} == {record["recipe"]}
     assert run(file, "--split", world.splits[0])[0] == printed  # a path needs no dataset

@@ -76,8 +76,9 @@ def test_bars_of_accuracy_are_the_means_over_seeds(world):
         figure = accuracy.make(world.inputs, load(FOLDER / "accuracy.yaml"))
     scores = pq.read_table(world.inputs["scores"][0]).to_pandas()
     scores = scores[(scores.split == "iid") & (scores.part == "dev") & scores.variant.isin(["text", "iid"])]
-    scores = scores[(scores.model == "visualbert") & (scores.template != "")]
-    expected = 100 * scores.groupby(["variant", "template"])["accuracy"].mean()
+    scores = scores[(scores.model == "visualbert") & (scores.facet == "template")]
+    scores = scores.assign(accuracy=scores.right / scores.n)
+    expected = 100 * scores.groupby(["variant", "value"])["accuracy"].mean()
     assert sorted(bar.get_width() for bar in figure.axes[0].patches) == pytest.approx(sorted(expected))
 
 
@@ -135,6 +136,7 @@ def test_figure_13_has_a_curve_a_split_over_m_with_0_on_it(world):
     figure, texts = drawn("figure13", world.inputs)
     scores = pq.read_table(world.inputs["scores"][0]).to_pandas()
     scores = scores[scores["variant"].str.startswith("m") & (scores["part"] == "dev_comp")]
+    scores = scores.assign(accuracy=scores.right / scores.n)
     means = 100 * scores[scores["split"] == "ans_num"].groupby("variant")["accuracy"].mean()
     curves = {line.get_label(): dict(line.get_xydata()) for line in figure.axes[0].lines}
     assert set(curves) == {"ANS-NUM", "HAS-QUANT"}

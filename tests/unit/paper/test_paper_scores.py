@@ -18,7 +18,7 @@ def run(name: str, accuracy: float, **changed) -> dict:
     """A row of the scores of the run ``name``; its interval is 0.1 to either side."""
     model, split, variant, seed = name.split(".")
     row = {"run": name, "model": model, "split": split, "variant": variant, "seed": int(seed), "part": "test"}
-    row |= {"text": "generated", "template": "", "property": "", "n": 50, "accuracy": accuracy}
+    row |= {"text": "generated", "facet": "all", "value": "", "n": 1000, "right": round(1000 * accuracy)}
     return row | {"low": accuracy - 0.1, "high": accuracy + 0.1} | changed
 
 
@@ -87,8 +87,11 @@ def test_without_a_model_or_paraphrases_it_is_told_why(tmp_path):
 def test_accuracy_by_m_is_of_the_runs_with_an_m(tmp_path):
     rows = [run(f"visualbert.has-quant.m{m}.{seed}", (m + seed) / 1000) for m in (50, 0, 250) for seed in (1, 2)]
     rows += [run("visualbert.has-quant.comp.1", 0.9), run("visualbert.ans-num.m0.1", 0.9)]
-    rows += [run("vilbert.has-quant.m0.1", 0.9), run("visualbert.has-quant.m0.1", 0.9, template="COUNT")]
-    rows += [run("visualbert.has-quant.m0.1", 0.9, part="dev"), run("visualbert.has-quant.m0.1", 0.9, property="V")]
+    rows += [run("vilbert.has-quant.m0.1", 0.9), run("visualbert.has-quant.m0.1", 0.9, facet="template", value="COUNT")]
+    rows += [
+        run("visualbert.has-quant.m0.1", 0.9, part="dev"),
+        run("visualbert.has-quant.m0.1", 0.9, facet="property", value="V"),
+    ]
     curve = results(tmp_path, rows, model="visualbert").by_m("HAS-QUANT", "test")
     assert list(curve.index) == [0, 50, 250]
     assert curve["mean"].tolist() == pytest.approx([0.15, 5.15, 25.15])

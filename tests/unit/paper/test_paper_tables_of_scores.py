@@ -106,9 +106,7 @@ def test_scores_on_paraphrases_stand_in_tables_of_their_own(world, tmp_path, nam
 
 def test_table_6_has_both_texts(world, tmp_path):
     both = pq.read_table(world.inputs["scores"][0]).to_pandas()
-    both = pa.Table.from_pandas(
-        pd.concat([both, both.assign(text="paraphrased", accuracy=0.125)]), preserve_index=False
-    )
+    both = pa.Table.from_pandas(pd.concat([both, both.assign(text="paraphrased", right=125)]), preserve_index=False)
     pq.write_table(both, tmp_path / "both.parquet")
     row = rows_of("table6", world.inputs | {"scores": [tmp_path / "both.parquet"]}, tmp_path)["VBiid"]
     assert row["Test (paraphrased)"] == row["Development (paraphrased)"] == "12.5" and row["Test"] == "68.65"
@@ -166,10 +164,11 @@ def test_accuracy_by_property_has_kinds_and_below_them_values(world, tmp_path):
     assert names.index("HAS-NUM-2") == names.index("HAS-NUM") + 1  # a number that the questions have
     assert names[-3:] == ["ANS-NUM", "ANS-ATTR", "ANS-NOUN"]
     scores = pq.read_table(world.inputs["scores"][0]).to_pandas()
-    ours = scores[(scores["part"] == "test") & (scores["property"] == "HAS-NUM-2") & (scores["split"] == "iid")]
+    ours = scores[(scores["part"] == "test") & (scores["value"] == "HAS-NUM-2") & (scores["split"] == "iid")]
     for column, variant in (("VBText", "text"), ("VBiid", "iid")):
-        told = ours[(ours["variant"] == variant) & (ours["model"] == "visualbert")]["accuracy"]
+        told = ours[(ours["variant"] == variant) & (ours["model"] == "visualbert")]
+        told = told["right"] / told["n"]
         assert float(rows["HAS-NUM-2"][column]) == pytest.approx(100 * told.mean(), abs=1e-3)
         assert float(rows["HAS-NUM-2"][f"{column} deviation"]) == pytest.approx(100 * told.std(ddof=1), abs=1e-3)
-    assert rows["HAS-NUM-2"]["Questions (test)"] == "20"
+    assert rows["HAS-NUM-2"]["Questions (test)"] == "1000"
     assert (rows["RM/V/C"]["Questions (test)"], rows["RM/V/C"]["note"]) == ("0", "no questions")

@@ -32,7 +32,7 @@ def score(
     config: Config = None,
     seed: Seed = 1,
 ) -> None:
-    """Score anyone's predictions on a split: overall, by template and by property, with bootstrap intervals."""
+    """Score anyone's predictions on a split: overall and by facet (template, property), with bootstrap intervals."""
     from rich.console import Console
 
     from compvqa.evaluation.scores import ScoreSettings
@@ -95,7 +95,7 @@ def _tables(rows: list[dict], file: Path, level: float) -> Iterator[Table]:
         )
         for column in table.columns[1:]:
             column.justify = "right"
-        kinds = groupby(group, key=lambda row: (row["measure"], row["template"] != "", row["property"] != ""))
+        kinds = groupby(group, key=lambda row: (row["measure"], row["facet"]))
         for _, of in kinds:
             for row in of:
                 table.add_row(*_cells(row))
@@ -106,9 +106,9 @@ def _tables(rows: list[dict], file: Path, level: float) -> Iterator[Table]:
 def _cells(row: dict) -> tuple[str, ...]:
     form = "{:.2f}".format if row["measure"] == "generalization" else lambda value: f"{100 * value:.1f}"
     whole = "all" if row["measure"] == "accuracy" else "generalization score"
-    value, low, high = ("–" if row[column] is None else form(row[column]) for column in ("value", "low", "high"))
+    value, low, high = ("–" if row[column] is None else form(row[column]) for column in ("score", "low", "high"))
     between = "–" if row["low"] is None else f"{low} – {high}"
-    return row["template"] or row["property"] or whole, f"{row['n']:,}", value, between
+    return row["value"] or whole, f"{row['n']:,}", value, between
 
 
 def add_to(app: typer.Typer) -> None:

@@ -16,7 +16,7 @@ from pydantic import Field, PositiveInt
 
 from compvqa import query, tables
 from compvqa.evaluation.answers import Run, judge, open_predictions
-from compvqa.evaluation.properties import properties_of
+from compvqa.evaluation.facets import ALL, facets_of
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 from compvqa.tables import Schema
@@ -32,15 +32,15 @@ SCORES = Schema(
             ("seed", pa.int64()),
             ("part", pa.string()),
             ("text", pa.string()),  # what was asked: the generated text, or its paraphrase
-            ("template", pa.string()),  # "" for all templates
-            ("property", pa.string()),  # "" for all questions
+            ("facet", pa.string()),  # by what the questions were chosen: all, template, property
+            ("value", pa.string()),  # and the value that they have: COUNT, HAS-QUANT; "" of all
             ("n", pa.int64()),
-            ("accuracy", pa.float64()),  # from 0 to 1
-            ("low", pa.float64()),  # bootstrap interval of the accuracy
+            ("right", pa.int64()),
+            ("low", pa.float64()),  # bootstrap interval of the accuracy, right / n
             ("high", pa.float64()),
         ]
     ),
-    key=("run", "split", "part", "text", "template", "property"),
+    key=("run", "split", "part", "text", "facet", "value"),
 )
 GENERALIZATION = Schema(
     "generalization",
@@ -83,7 +83,8 @@ def score(
 ) -> dict[str, int]:
     """Write the tables of scores and of generalization scores of the runs in the files ``predictions``.
 
-    Scores are of each run by part and text: over all questions, by template and by property. Of generalization there
+    Scores are of each run by part and text: over all questions, and over those that have a value of a facet
+    (:mod:`compvqa.evaluation.facets`). Of generalization there
     is a row for each model with runs of the variants text, comp and size: accuracies are means over seeds, and the
     interval resamples the questions, the same ones for all three.
     """
@@ -101,28 +102,26 @@ def score(
 
 
 def score_rows(db: duckdb.DuckDBPyConnection, dataset: Path, settings: ScoreSettings, seed: int) -> list[dict]:
-    """The rows of the scores of what is ``judged`` in ``db``; ``dataset`` tells the questions' properties."""
+    """The rows of the scores of what is ``judged`` in ``db``; ``dataset`` tells the questions' facets."""
     asked = db.sql("select distinct question_id from judged").to_arrow_table()["question_id"].combine_chunks()
-    db.register("properties", properties_of(dataset, asked))
+    db.register("facets", facets_of(dataset, asked))
     found = db.sql(
-        """select run, split, part, text, coalesce(template, '') as template, '' as property,
-            count(*) as n, sum(correct) as correct
-        from judged group by grouping sets ((run, split, part, text), (run, split, part, text, template))
+        f"""select run, split, part, text, '{ALL}' as facet, '' as value, count(*) as n, sum(correct) as "right"
+        from judged group by all
         union all
-        select run, split, part, text, '', property, count(*), sum(correct)
-        from judged join properties using (question_id) group by all"""
+        select run, split, part, text, facet, value, count(*), sum(correct)
+        from judged join facets using (question_id) group by all"""
     ).fetchall()
     return [_score_row(row, settings, seed) for row in found]
 
 
 def _score_row(row: tuple, settings: ScoreSettings, seed: int) -> dict:
-    name, split, part, text, template, named, n, correct = row
+    name, split, part, text, facet, value, n, right = row
     run = Run.parse(name)
-    low, high = accuracy_interval(correct, n, settings, seed)
+    low, high = accuracy_interval(right, n, settings, seed)
     return {
-        "run": name, "model": run.model, "split": split, "variant": run.variant, "seed": run.seed,
-        "part": part, "text": text, "template": template, "property": named, "n": n, "accuracy": correct / n,
-        "low": low, "high": high,
+        "run": name, "model": run.model, "split": split, "variant": run.variant, "seed": run.seed, "part": part,
+        "text": text, "facet": facet, "value": value, "n": n, "right": right, "low": low, "high": high,
     }  # fmt: skip
 
 

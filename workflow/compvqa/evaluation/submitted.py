@@ -13,6 +13,7 @@ from pyarrow import csv
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.evaluation.answers import EVALUATED, judge
+from compvqa.evaluation.facets import ALL
 from compvqa.evaluation.scores import ScoreSettings, generalization_rows, score_rows
 from compvqa.given import read_given
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
@@ -29,15 +30,15 @@ SUBMITTED = Schema(
             ("part", pa.string()),
             ("text", pa.string()),  # what was asked: generated, or paraphrased
             ("measure", pa.string()),  # accuracy, or generalization
-            ("template", pa.string()),  # "" for all templates
-            ("property", pa.string()),  # "" for all questions
+            ("facet", pa.string()),  # as in the scores: all, template, property
+            ("value", pa.string()),  # "" of all
             ("n", pa.int64()),
-            ("value", pa.float64()),  # null where a generalization score is undefined, as are low and high
+            ("score", pa.float64()),  # null where a generalization score is undefined, as are low and high
             ("low", pa.float64()),  # bootstrap interval
             ("high", pa.float64()),
         ]
     ),
-    key=("split", "part", "text", "measure", "template", "property"),
+    key=("split", "part", "text", "measure", "facet", "value"),
 )
 COMPARED = ("dev_comp", "test_comp")  # parts that have generalization scores
 
@@ -155,9 +156,8 @@ def _rows(
         judge(db, predictions, dataset, asked, paraphrases)
         scores = [row for row in score_rows(db, dataset, settings, seed) if row["variant"] == "comp"]
         compared = generalization_rows(db, settings, seed)
-    whole = {"measure": "generalization", "template": "", "property": ""}
-    rows = [{**row, "measure": "accuracy", "value": row["accuracy"]} for row in scores]
-    rows += [{**row, **whole, "value": row["score"]} for row in compared]
+    rows = [{**row, "measure": "accuracy", "score": row["right"] / row["n"]} for row in scores]
+    rows += [{**row, "measure": "generalization", "facet": ALL, "value": ""} for row in compared]
     return [{column: row[column] for column in SUBMITTED.fields.names} for row in rows]
 
 

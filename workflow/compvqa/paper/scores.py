@@ -9,13 +9,14 @@ from pathlib import Path
 import pandas as pd
 
 from compvqa.evaluation.answers import IID
+from compvqa.evaluation.facets import ALL
 from compvqa.evaluation.scores import generalization_score, over_seeds
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import frame, plain
 from compvqa.paper.reference import Printed, Reference, Shown
 from compvqa.paper.render import Cell
 
-COLUMNS = ["model", "split", "variant", "seed", "part", "text", "template", "property", "n", "accuracy", "low", "high"]
+COLUMNS = ["model", "split", "variant", "seed", "part", "text", "facet", "value", "n", "right", "low", "high"]
 COMPARED = ("text", "comp", "size")  # the variants that a generalization score is made of
 OF_M = r"^m(\d+)$"  # variants that saw M train questions with the property
 Interval = tuple[float, float]
@@ -49,6 +50,7 @@ class Results:
         Any model will do only if it has runs of more variants than one, which baselines have not.
         """
         rows = frame(path, COLUMNS)
+        rows["accuracy"] = rows["right"] / rows["n"]
         rows["split"] = rows["split"].map({name: plain(name) for name in rows["split"].unique()})
         return Results(rows, model_shown(rows["model"], options, rows["model"][rows["variant"] != IID]))
 
@@ -64,15 +66,12 @@ class Results:
     def score(self, shown: Shown, split: str | Sequence[str], part: str, text: str = GENERATED) -> Score | None:
         """The accuracy of what is ``shown`` on a part of a split, or of several; None where no run has it."""
         rows = self._of(shown, split, part, text)
-        return _score(rows[(rows["template"] == "") & (rows["property"] == "")])
+        return _score(rows[rows["facet"] == ALL])
 
-    def by_template(self, shown: Shown, part: str, text: str = GENERATED) -> dict[str, Score]:
-        """The accuracy of what is ``shown`` on a part of the i.i.d. split, by template."""
-        return self._by("template", shown, part, text)
-
-    def by_property(self, shown: Shown, part: str, text: str = GENERATED) -> dict[str, Score]:
-        """The accuracy of what is ``shown`` on a part of the i.i.d. split, by property."""
-        return self._by("property", shown, part, text)
+    def by(self, facet: str, shown: Shown, part: str, text: str = GENERATED) -> dict[str, Score]:
+        """The accuracy of what is ``shown`` on a part of the i.i.d. split, by the values of a facet."""
+        rows = self._of(shown, IID, part, text)
+        return {str(value): _score(of) for value, of in rows[rows["facet"] == facet].groupby("value")}
 
     def generalization(self, split: str | Sequence[str], part: str, text: str = GENERATED) -> tuple[float | None, bool]:
         """The generalization score of the compositional model (section 5), None where it is undefined, and
@@ -88,15 +87,11 @@ class Results:
         questions with the tested property the model saw: of the runs of the variants ``m<M>``."""
         rows = self.rows[(self.rows["model"] == self.model) & (self.rows["split"] == plain(split))]
         rows = rows[(rows["part"] == part) & (rows["text"] == GENERATED)]
-        rows = rows[(rows["template"] == "") & (rows["property"] == "")]
+        rows = rows[rows["facet"] == ALL]
         rows = rows.assign(m=rows["variant"].str.extract(OF_M, expand=False)).dropna(subset=["m"])
         scores = {int(m): _score(of) for m, of in rows.groupby("m")}
         found = {m: (scores[m].mean, *scores[m].interval) for m in sorted(scores)}
         return pd.DataFrame.from_dict(found, orient="index", columns=["mean", "low", "high"])
-
-    def _by(self, what: str, shown: Shown, part: str, text: str) -> dict[str, Score]:
-        rows = self._of(shown, IID, part, text)
-        return {str(name): _score(of) for name, of in rows[rows[what] != ""].groupby(what)}
 
     def _of(self, shown: Shown, split: str | Sequence[str], part: str, text: str) -> pd.DataFrame:
         names = {plain(name) for name in ([split] if isinstance(split, str) else split)}

@@ -323,9 +323,9 @@ def test_the_files_run_through_split_baseline_and_scores(root, read, rows, tmp_p
     )  # fmt: skip
     scores = tables.read(tmp_path / "scores.parquet", SCORES).to_pylist()
     overall = {
-        (row["split"], row["part"], row["text"]): (row["n"], row["accuracy"])
+        (row["split"], row["part"], row["text"]): (row["n"], row["right"] / row["n"])
         for row in scores
-        if not row["template"] and not row["property"]
+        if row["facet"] == "all"
     }
     told = tables.read(predictions).to_pylist()
     answers = {row["question_id"]: row["answer"] for row in told if row["text"] == "generated"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from compvqa.evaluation.facets import TEMPLATE
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, one, templates_in_order
 from compvqa.paper.reference import Reference
@@ -17,7 +18,7 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     """Horizontal bars a template with ± the deviation over seeds; a grey diamond is the paper's value."""
     part = reference.options.get("part", "dev")
     results = Results.load(one(inputs, "scores"), reference.options)
-    found = {column: results.by_template(reference.shown(column), part) for column in reference.columns}
+    found = {column: results.by(TEMPLATE, reference.shown(column), part) for column in reference.columns}
     names = templates_in_order([name for scores in found.values() for name in scores], list(reference.rows))
     figure, (ax,) = style.new(7.6, max(2.6, 0.52 * len(names) + 1.4))
     ax.set_title(f"Accuracy by template ({part}, %)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compvqa.evaluation.facets import TEMPLATE
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import Inputs, frame, one, plain
 from compvqa.paper.reference import Reference
@@ -23,7 +24,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         *sorted(name for name in asked.index if reference.label(name) not in reference.rows),
     ]
     why, reason = results.missing(text)
-    found = {column: results.by_template(reference.shown(column), part, text) for column in reference.columns}
+    found = {column: results.by(TEMPLATE, reference.shown(column), part, text) for column in reference.columns}
     rows = []
     for label in labels:
         name = names.get(plain(label), label)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from compvqa.covr.properties import LISTED, PROPERTIES
 from compvqa.evaluation.answers import IID
+from compvqa.evaluation.facets import PROPERTY
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference
@@ -18,7 +19,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     """
     part = reference.options.get("part", "test")
     results = Results.load(one(inputs, "scores"), reference.options)
-    found = {column: results.by_property(reference.shown(column), part) for column in reference.columns}
+    found = {column: results.by(PROPERTY, reference.shown(column), part) for column in reference.columns}
     asked = _asked(results, part)
     rows = []
     for kind in PROPERTIES:
@@ -39,5 +40,5 @@ def make(inputs: Inputs, reference: Reference) -> Table:
 def _asked(results: Results, part: str) -> dict[str, int]:
     """How many questions of a part have each property, as far as any run was asked about them."""
     rows = results.rows[(results.rows["split"] == IID) & (results.rows["part"] == part)]
-    rows = rows[(rows["text"] == GENERATED) & (rows["property"] != "")]
-    return {str(name): int(n) for name, n in rows.groupby("property")["n"].max().items()}
+    rows = rows[(rows["text"] == GENERATED) & (rows["facet"] == PROPERTY)]
+    return {str(name): int(n) for name, n in rows.groupby("value")["n"].max().items()}
