@@ -1,4 +1,4 @@
-# Takes all models' answers, the dataset and the truth; gives scores, statistics and the share of invalid questions.
+# Takes all models' answers, the dataset and the truth; gives scores, contrasts, statistics and the share of invalid questions.
 rule scores:
     input:
         predictions=[f"{T}/runs/{run}/predictions.parquet" for run in RUNS]
@@ -8,7 +8,7 @@ rule scores:
         paraphrases=PARAPHRASES,
     output:
         scores=f"{T}/evaluation/scores.parquet",
-        generalization=f"{T}/evaluation/generalization.parquet",
+        contrasts=f"{T}/evaluation/contrasts.parquet",
         record=f"{T}/evaluation/scores.parquet.prov.json",
     log:
         "logs/scores.log",
@@ -24,12 +24,12 @@ rule scores:
     params:
         config=data(CONFIG.section("scores")),
         seed=CONFIG.seed,
-        code=code_of("scores", language=LANGUAGE),
+        code=code_of("scores", language=LANGUAGE, contrast=list(CONFIG.scores.contrasts)),
         predictions=lambda wildcards, input: repeated("--predictions", input.predictions),
         splits=lambda wildcards, input: repeated("--splits", input.splits),
         paraphrases=repeated("--paraphrases", PARAPHRASES),
     shell:
-        "python -m compvqa scores {output.scores:q} --generalization {output.generalization:q} {params.predictions:q}"
+        "python -m compvqa scores {output.scores:q} --contrasts {output.contrasts:q} {params.predictions:q}"
         " --dataset {input.dataset:q} {params.splits:q} {params.paraphrases:q}"
         f"{STAGE}"
 

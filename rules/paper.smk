@@ -12,7 +12,7 @@ SHOWN = {
     "statistics": [rules.statistics.output.statistics],
     "scores": [rules.scores.output.scores],
     "dataset": [f"{T}/dataset/questions.parquet"],
-    "generalization": [rules.scores.output.generalization],
+    "contrasts": [rules.scores.output.contrasts],
     "splits": expand(rules.split.output.split, split=CONFIG.splits.names),
     "definitions": [],
     "histories": [f"{T}/runs/{run}/history.parquet" for run in RUNS],
@@ -69,6 +69,8 @@ PLAN = Plan(
 )
 for name, page in PAGES.items():
     needed = [f"it needs {REQUIRED[what]}" for what in page.inputs if what in REQUIRED and not SHOWN[what]]
+    made_of = sorted({shown.contrast for shown in page.shows.values() if shown.contrast} - {*CONFIG.scores.contrasts})
+    needed += [f"it shows the contrast {contrast}: name that in scores.contrasts" for contrast in made_of]
     if why := next(filter(None, [*needed, lacking(page, PLAN.within(os.path.dirname(name)))]), ""):
         raise WorkflowError(
             f"config: paper.show names {name}, of which nothing can be made: {why}, or leave {name} out."

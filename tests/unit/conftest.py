@@ -5,7 +5,8 @@ from compvqa.covr.judging.distractors import DISTRACTORS
 from compvqa.covr.judging.filters import FILTERS
 from compvqa.covr.questions.tables import DROPPED, QUESTIONS
 from compvqa.covr.subgraphs.tables import RELATED
-from compvqa.evaluation.scores import GENERALIZATION, SCORES
+from compvqa.evaluation.contrasts import CONTRASTS
+from compvqa.evaluation.scores import SCORES
 from compvqa.tables import write
 from fixtures.paper_inputs import World, build
 
@@ -24,11 +25,11 @@ def nothing(world, tmp_path) -> dict:
     write(tmp_path / "questions.parquet", QUESTIONS, [])
     write(tmp_path / "dropped.parquet", DROPPED, [])
     write(tmp_path / "scores.parquet", SCORES, [])
-    write(tmp_path / "generalization.parquet", GENERALIZATION, [])
+    write(tmp_path / "contrasts.parquet", CONTRASTS, [])
     write(tmp_path / "related.parquet", RELATED, [])
     write(tmp_path / "filters.parquet", FILTERS, [])
     write(tmp_path / "distractors.parquet", DISTRACTORS, [])
-    made = ("dataset", "questions", "dropped", "scores", "generalization", "related", "filters", "distractors")
+    made = ("dataset", "questions", "dropped", "scores", "contrasts", "related", "filters", "distractors")
     empty = {name: [tmp_path / f"{name}.parquet"] for name in made}
     for name in ("statistics", "validity"):
         pq.write_table(pq.read_schema(world.inputs[name][0]).empty_table(), tmp_path / f"{name}.parquet")

@@ -25,7 +25,11 @@ SHARED: dict[str, tuple[str, ...]] = {
     "train": ("compvqa.training.loop", "compvqa.models.{model}"),
     "predict": ("compvqa.training.loop", "compvqa.models.{model}"),
     "baseline": ("compvqa.models.baseline", "compvqa.models.{model}"),
-    "scores": ("compvqa.evaluation.scores", "compvqa.{language}.properties"),
+    "scores": (
+        "compvqa.evaluation.scores",
+        "compvqa.evaluation.contrasts.{contrast}",
+        "compvqa.{language}.properties",
+    ),
     "score": ("compvqa.evaluation.submitted", "compvqa.{language}.properties"),
     "table": ("compvqa.paper.tables", "compvqa.paper.tables.{make}"),
     "figure": ("compvqa.paper.figures", "compvqa.paper.figures.{make}"),

@@ -1,6 +1,5 @@
-"""Accuracy and generalization scores, on the paper's numbers and on small made-up runs."""
+"""Accuracy by part and facet, on small made-up runs."""
 
-import re
 from collections import defaultdict
 
 import numpy as np
@@ -8,16 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.evaluation.answers import Run
-from compvqa.evaluation.scores import (
-    GENERALIZATION,
-    ScoreSettings,
-    accuracy_interval,
-    generalization_score,
-    over_seeds,
-)
+from compvqa.evaluation.scores import over_seeds
 from fixtures.scored import ANSWERS, PARTS, PROPERTIES, TEMPLATES, Scored, as_columns
 
 
@@ -158,55 +150,6 @@ def test_a_name_that_is_no_runs_is_refused(name):
         Run.parse(name)
 
 
-def test_the_generalization_score_of_runs(world):
-    good, bad = {"q2": "2", "q4": "true"}, {"q2": "0", "q4": "false"}
-    world.predict("vb.iid.text.1", ANSWERS | bad)
-    world.predict("vb.some.comp.1", {"q0": "true"} | good)
-    world.predict("vb.some.comp.2", {"q0": "true"} | bad)
-    world.predict("vb.some.size.1", {"q0": "true"} | good)
-    world.score()
-    rows = {row["part"]: row for row in tables.read(world.generalization, GENERALIZATION).to_pylist()}
-    test, dev = rows["test_comp"], rows["dev_comp"]
-    assert (test["text_only"], test["comp"], test["size"], test["score"]) == (0, 0.5, 1, 0.5)
-    assert (test["n"], test["seeds"]) == (2, 2)
-    assert test["low"] <= 0.5 <= test["high"]
-    assert dev["text_only"] == dev["size"] == 1 and dev["score"] is None and dev["low"] is None
-
-
-def test_the_papers_generalization_scores(shared):
-    """Tables 7 and 8 on the arXiv page: split, filtered, VBText, VB, Gen. Score, VBiid-size, VBiid."""
-    text = (shared / "papers" / "covr-arxiv-html.txt").read_text(encoding="utf-8")
-    pattern = r"^(?:Has|Ans|TPL)-.* [\d.]+k ([\d.]+) ([\d.]+) (?:\[\S+\])?([\d.]+) ([\d.]+) [\d.]+$"
-    rows = [tuple(map(float, found)) for found in re.findall(pattern, text.split("Table 9")[0], re.MULTILINE)]
-    assert len(rows) >= 19
-    for vb_text, vb, printed, size in rows[:19]:
-        assert generalization_score(vb_text, vb, size) == pytest.approx(printed, abs=0.011)
-
-
-@pytest.mark.parametrize(("text", "comp", "size"), [(0.5, 0.9, 0.5), (0.6, 0.9, 0.5)])
-def test_without_a_gap_the_score_is_undefined(text, comp, size):
-    assert generalization_score(text, comp, size) is None
-
-
 def test_mean_and_deviation_over_seeds():
     assert over_seeds([0.5]) == (0.5, None)
     assert over_seeds([0.4, 0.6]) == (pytest.approx(0.5), pytest.approx(0.2 / 2**0.5))
-
-
-@given(st.integers(1, 200), st.floats(0, 1), st.integers(0, 9))
-def test_intervals_hold_the_accuracy(n, share, seed):
-    correct = round(share * n)
-    low, high = accuracy_interval(correct, n, ScoreSettings(resamples=500), seed)
-    assert 0 <= low <= correct / n <= high <= 1
-
-
-def test_intervals_are_as_wide_as_theory_says():
-    low, high = accuracy_interval(700, 1000, ScoreSettings(resamples=20_000), 0)
-    half = 1.96 * (0.7 * 0.3 / 1000) ** 0.5
-    assert (low, high) == (pytest.approx(0.7 - half, abs=0.002), pytest.approx(0.7 + half, abs=0.002))
-
-
-def test_an_interval_is_what_drawing_questions_one_by_one_gives():
-    drawn = np.random.default_rng(0).choice([1.0] * 30 + [0.0] * 10, size=(20_000, 40)).mean(axis=1)
-    expected = np.quantile(drawn, (0.025, 0.975))
-    assert accuracy_interval(30, 40, ScoreSettings(resamples=20_000), 0) == pytest.approx(tuple(expected), abs=0.026)

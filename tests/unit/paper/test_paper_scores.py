@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compvqa.evaluation.scores import GENERALIZATION, SCORES
+from compvqa.evaluation.contrasts import CONTRASTS
+from compvqa.evaluation.scores import SCORES
 from compvqa.paper.reference import Reference, Shown
-from compvqa.paper.scores import Results, beside, generalization_interval
+from compvqa.paper.scores import Results, beside, contrast_interval
 from compvqa.tables import write
 
 REFERENCE = Reference(title="x", citation="y", kind="table", make="z", inputs=())
@@ -101,16 +102,17 @@ def test_accuracy_by_m_is_of_the_runs_with_an_m(tmp_path):
 
 def test_the_widest_interval_of_generalization_scores_is_taken(tmp_path):
     named = {"model": "visualbert", "part": "test_comp", "text": "generated", "n": 9, "seeds": 1}
-    named |= {"text_only": 0.5, "comp": 0.6, "size": 0.7, "score": 0.5}
+    named |= {"contrast": "generalization", "accuracies": "{}", "score": 0.5}
     rows = [named | {"split": f"program-{n}", "low": n / 10, "high": n / 5} for n in (1, 2, 3)]
     rows += [named | {"split": "program-4", "score": None, "low": None, "high": None}]
     rows += [named | {"split": "program-1", "text": "paraphrased", "low": 0.0, "high": 9.0}]
-    write(tmp_path / "generalization.parquet", GENERALIZATION, rows)
-    path = tmp_path / "generalization.parquet"
+    rows += [named | {"contrast": "other", "split": "program-1", "low": 0.0, "high": 9.0}]
+    path, name = tmp_path / "contrasts.parquet", "generalization"
+    write(path, CONTRASTS, rows)
     draws = ["program_1", "program-2", "program-4"]
-    assert generalization_interval(path, "visualbert", draws, "test_comp") == pytest.approx((0.1, 0.4))
-    assert generalization_interval(path, "visualbert", ["program-4"], "test_comp") is None
-    assert generalization_interval(path, "vilbert", ["program-1"], "test_comp") is None
+    assert contrast_interval(path, name, "visualbert", draws, "test_comp") == pytest.approx((0.1, 0.4))
+    assert contrast_interval(path, name, "visualbert", ["program-4"], "test_comp") is None
+    assert contrast_interval(path, name, "vilbert", ["program-1"], "test_comp") is None
 
 
 def test_what_stands_apart_is_not_compared(tmp_path):

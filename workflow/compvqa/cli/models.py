@@ -207,7 +207,7 @@ def baseline(
 
 def scores(
     out: Annotated[Path, typer.Argument(help="Table of scores to write.")],
-    generalization: Annotated[Path, typer.Option(help="Table of generalization scores to write.")],
+    contrasts: Annotated[Path, typer.Option(help="Table of contrasts to write.")],
     predictions: Predictions,
     dataset: Dataset,
     splits: Annotated[list[Path], typer.Option(help="A split's table; repeat for more.")],
@@ -216,16 +216,16 @@ def scores(
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
-    """Score runs on all parts of all splits, and how far they generalize (section 5)."""
+    """Score runs on all parts of all splits, and contrast their accuracies (how far do they generalize?)."""
     from compvqa.evaluation.scores import ScoreSettings, score
     from compvqa.questions.dataset import language_of
 
     frame = Frame("scores", config, seed, code)
     settings = frame.settings(ScoreSettings)
     frame.run(
-        lambda: score(predictions, dataset, splits, out, generalization, settings, seed, paraphrases),
+        lambda: score(predictions, dataset, splits, out, contrasts, settings, seed, paraphrases),
         [*predictions, dataset, *splits, *optional(paraphrases)],
-        [out, generalization],
+        [out, contrasts],
         language=language_of(dataset),
     )
 

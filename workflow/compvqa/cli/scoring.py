@@ -25,9 +25,11 @@ def score(
     part: Annotated[list[str], typer.Option(help="A part to score; repeat. Without it, those that FILE answers.")] = (),
     paraphrased: Annotated[bool, typer.Option("--paraphrased", help="The answers are to the paraphrases.")] = False,
     text: Annotated[
-        Path | None, typer.Option(help="Predictions of VBText; with --size, a generalization score.")
+        Path | None, typer.Option(help="Predictions of a model without images; with --size, a generalization score.")
     ] = None,
-    size: Annotated[Path | None, typer.Option(help="Predictions of VB_iid-size; with --text.")] = None,
+    size: Annotated[
+        Path | None, typer.Option(help="Those of one trained on as many of all questions; with --text.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Table of the scores to write: .csv or .parquet.")] = None,
     config: Config = None,
     seed: Seed = 1,
@@ -40,7 +42,9 @@ def score(
     from compvqa.questions.dataset import language_of
 
     if (text is None) != (size is None):
-        raise InputError("a generalization score compares with VBText and VB_iid-size: give both --text and --size.")
+        raise InputError(
+            "a generalization score compares with two other models' predictions: give both --text and --size."
+        )
     if out is not None and out.suffix not in (".csv", ".parquet"):
         raise InputError(f"--out {out} does not say what to write: end it in .csv or .parquet.")
     frame = Frame("score", config, seed, None)
@@ -104,8 +108,8 @@ def _tables(rows: list[dict], file: Path, level: float) -> Iterator[Table]:
 
 
 def _cells(row: dict) -> tuple[str, ...]:
-    form = "{:.2f}".format if row["measure"] == "generalization" else lambda value: f"{100 * value:.1f}"
-    whole = "all" if row["measure"] == "accuracy" else "generalization score"
+    form = (lambda value: f"{100 * value:.1f}") if row["measure"] == "accuracy" else "{:.2f}".format
+    whole = "all" if row["measure"] == "accuracy" else f"{row['measure']} score"
     value, low, high = ("–" if row[column] is None else form(row[column]) for column in ("score", "low", "high"))
     between = "–" if row["low"] is None else f"{low} – {high}"
     return row["value"] or whole, f"{row['n']:,}", value, between

@@ -13,8 +13,10 @@ from pyarrow import csv
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.evaluation.answers import EVALUATED, judge
+from compvqa.evaluation.contrasts import contrast_rows
+from compvqa.evaluation.contrasts.generalization import PARTS as COMPARED
 from compvqa.evaluation.facets import ALL
-from compvqa.evaluation.scores import ScoreSettings, generalization_rows, score_rows
+from compvqa.evaluation.scores import ScoreSettings, score_rows
 from compvqa.given import read_given
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
 from compvqa.questions.dataset import DATASET
@@ -29,18 +31,17 @@ SUBMITTED = Schema(
             ("split", pa.string()),
             ("part", pa.string()),
             ("text", pa.string()),  # what was asked: generated, or paraphrased
-            ("measure", pa.string()),  # accuracy, or generalization
+            ("measure", pa.string()),  # accuracy, or a contrast: generalization
             ("facet", pa.string()),  # as in the scores: all, template, property
             ("value", pa.string()),  # "" of all
             ("n", pa.int64()),
-            ("score", pa.float64()),  # null where a generalization score is undefined, as are low and high
+            ("score", pa.float64()),  # null where a contrast is undefined, as are low and high
             ("low", pa.float64()),  # bootstrap interval
             ("high", pa.float64()),
         ]
     ),
     key=("split", "part", "text", "measure", "facet", "value"),
 )
-COMPARED = ("dev_comp", "test_comp")  # parts that have generalization scores
 
 
 def score_file(
@@ -57,8 +58,9 @@ def score_file(
 
     ``split`` and ``dataset`` are tables. ``parts`` of the split must be answered whole; none named are those of which
     the file answers any question. With the table ``paraphrases`` the answers are to these, of the questions that have
-    one. ``baselines`` are files of VBText and of VB_iid-size on the same questions: with them there is a generalization
-    score. Raises :class:`InputError` where answers are missing, to unknown questions, or given twice.
+    one. ``baselines`` are files on the same questions of a model without images, and of one trained on as many
+    questions drawn from all: with them there is a generalization score. Raises :class:`InputError` where answers are
+    missing, to unknown questions, or given twice.
     """
     files = {"comp": file} | (dict(zip(("text", "size"), baselines, strict=True)) if baselines else {})
     known = set(tables.read(dataset, DATASET, ["question_id"])["question_id"].to_pylist())
@@ -155,9 +157,9 @@ def _rows(
     with duckdb.connect() as db:
         judge(db, predictions, dataset, asked, paraphrases)
         scores = [row for row in score_rows(db, dataset, settings, seed) if row["variant"] == "comp"]
-        compared = generalization_rows(db, settings, seed)
+        compared = contrast_rows(settings.contrasts, db, settings, seed)
     rows = [{**row, "measure": "accuracy", "score": row["right"] / row["n"]} for row in scores]
-    rows += [{**row, "measure": "generalization", "facet": ALL, "value": ""} for row in compared]
+    rows += [{**row, "measure": row["contrast"], "facet": ALL, "value": ""} for row in compared]
     return [{column: row[column] for column in SUBMITTED.fields.names} for row in rows]
 
 

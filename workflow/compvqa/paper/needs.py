@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from compvqa.evaluation import contrasts
 from compvqa.evaluation.answers import IID
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import plain
 from compvqa.paper.reference import Reference, Shown
-from compvqa.paper.scores import COMPARED, model_shown
+from compvqa.paper.scores import model_shown
 
 Place = tuple[str, str]  # row and column
 ON_THE_SPLIT = ("comp", "size")  # variants that are trained on the split itself, not on all of train
@@ -107,7 +108,7 @@ Cells = Iterator[tuple[Place, Iterable[Answers]]]
 
 def _answers(shown: Shown, splits: Iterable[str], text: str, model: str) -> Iterator[Answers]:
     """What a cell shows of splits; nothing for one that no run of ours is of."""
-    variants = COMPARED if shown.contrast else [shown.variant] if shown.variant else []
+    variants = contrasts.find(shown.contrast).VARIANTS if shown.contrast else [shown.variant] if shown.variant else []
     for split in splits:
         if shown.baseline:
             yield Answers(shown.baseline, IID, IID, text)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from compvqa.evaluation import contrasts
 from compvqa.evaluation.answers import IID
 from compvqa.evaluation.facets import ALL
-from compvqa.evaluation.scores import generalization_score, over_seeds
+from compvqa.evaluation.scores import over_seeds
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import frame, plain
 from compvqa.paper.reference import Printed, Reference, Shown
 from compvqa.paper.render import Cell
 
 COLUMNS = ["model", "split", "variant", "seed", "part", "text", "facet", "value", "n", "right", "low", "high"]
-COMPARED = ("text", "comp", "size")  # the variants that a generalization score is made of
 OF_M = r"^m(\d+)$"  # variants that saw M train questions with the property
 Interval = tuple[float, float]
 
@@ -73,14 +73,16 @@ class Results:
         rows = self._of(shown, IID, part, text)
         return {str(value): _score(of) for value, of in rows[rows["facet"] == facet].groupby("value")}
 
-    def generalization(self, split: str | Sequence[str], part: str, text: str = GENERATED) -> tuple[float | None, bool]:
-        """The generalization score of the compositional model (section 5), None where it is undefined, and
-        whether the model is below the one without images."""
-        found = [self.score(Shown(variant=variant), split, part, text) for variant in COMPARED]
+    def contrast(
+        self, name: str, split: str | Sequence[str], part: str, text: str = GENERATED
+    ) -> tuple[float | None, bool]:
+        """The contrast ``name`` of the page's model, None where it is undefined, and whether it is to be marked."""
+        module = contrasts.find(name)
+        found = [self.score(Shown(variant=variant), split, part, text) for variant in module.VARIANTS]
         if None in found:
             return None, False
-        text_only, comp, size = (score.mean for score in found)
-        return generalization_score(text_only, comp, size), comp < text_only
+        means = [score.mean for score in found]
+        return module.value(*means), module.below(*means)
 
     def by_m(self, split: str, part: str) -> pd.DataFrame:
         """Accuracy (mean, and low and high of the interval, in percent) on a part of a split by M, how many train
@@ -126,12 +128,13 @@ def beside(score: Score | None, paper: Printed, reference: Reference) -> Cell:
     return Cell(score.mean, score.deviation, paper, interval=None if reference.apart else score.interval)
 
 
-def generalization_interval(
-    path: Path, model: str, split: Sequence[str], part: str, text: str = GENERATED
+def contrast_interval(
+    path: Path, name: str, model: str, split: Sequence[str], part: str, text: str = GENERATED
 ) -> Interval | None:
-    """The interval of a model's generalization score on a part of a split, or of several the widest; None where it is
-    undefined. ``path``: the table of generalization scores."""
-    rows = frame(path, ["model", "split", "part", "text", "low", "high"])
+    """The interval of a model's contrast ``name`` on a part of a split, or of several the widest; None where it is
+    undefined. ``path``: the table of contrasts."""
+    rows = frame(path, ["contrast", "model", "split", "part", "text", "low", "high"])
     rows = rows[rows["split"].map(plain).isin({plain(name) for name in split}) & (rows["model"] == model)]
-    rows = rows[(rows["part"] == part) & (rows["text"] == text)].dropna(subset=["low", "high"])
+    rows = rows[(rows["contrast"] == name) & (rows["part"] == part) & (rows["text"] == text)]
+    rows = rows.dropna(subset=["low", "high"])
     return (float(rows["low"].min()), float(rows["high"].max())) if len(rows) else None

@@ -318,7 +318,7 @@ def test_the_files_run_through_split_baseline_and_scores(root, read, rows, tmp_p
     run = ("majtempl", "majtempl.iid.iid.1", dataset, splits[0], ["train"], ["dev", "test"], predictions, 1)
     baseline.predict(*run, paraphrases)
     score(
-        [predictions], dataset, splits, tmp_path / "scores.parquet", tmp_path / "generalization.parquet",
+        [predictions], dataset, splits, tmp_path / "scores.parquet", tmp_path / "contrasts.parquet",
         paraphrases=paraphrases,
     )  # fmt: skip
     scores = tables.read(tmp_path / "scores.parquet", SCORES).to_pylist()

@@ -11,7 +11,7 @@ from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import Inputs, frame, one, plain
 from compvqa.paper.reference import Reference, Shown
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.paper.scores import Results, beside, generalization_interval
+from compvqa.paper.scores import Results, beside, contrast_interval
 from compvqa.paper.splits import PART, Split, read_splits
 
 
@@ -20,7 +20,7 @@ class Ours:
     """What the cells are made of: all scores, and how many questions train has where nothing is held out."""
 
     results: Results
-    generalization: Path
+    contrasts: Path
     text: str
     whole: int
 
@@ -32,9 +32,9 @@ class Ours:
             filtered = [self.whole - split.sizes["train"] for split in splits if "train" in split.sizes]
             return Cell(*(over_seeds(filtered) if filtered else ()), paper=paper, form=form(shown))
         if shown.contrast:
-            value, low = self.results.generalization(names, PART, self.text)
-            given = (self.generalization, self.results.model, names, PART, self.text)
-            interval = None if value is None or reference.apart else generalization_interval(*given)
+            value, low = self.results.contrast(shown.contrast, names, PART, self.text)
+            given = (self.contrasts, shown.contrast, self.results.model, names, PART, self.text)
+            interval = None if value is None or reference.apart else contrast_interval(*given)
             return Cell(value, paper=paper, form=form(shown), low=low, interval=interval)
         return beside(self.results.score(shown, names, PART, self.text), paper, reference)
 
@@ -55,7 +55,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     text = reference.options.get("text", GENERATED)
     results = Results.load(one(inputs, "scores"), reference.options)
     whole = len(frame(one(inputs, "dataset"), ["question_id"], "train"))
-    ours = Ours(results, one(inputs, "generalization"), text, whole)
+    ours = Ours(results, one(inputs, "contrasts"), text, whole)
     splits: dict[str, list[Split]] = {}
     for split in read_splits(inputs, reference.options["setup"]):
         splits.setdefault(plain(split.title), []).append(split)

@@ -1,0 +1,58 @@
+"""Numbers made of several accuracies: the generalization score on the paper's numbers and on small made-up runs."""
+
+import json
+import re
+
+import pytest
+
+from compvqa import plugins, tables
+from compvqa.errors import InputError
+from compvqa.evaluation import contrasts
+from compvqa.evaluation.contrasts import CONTRASTS, generalization
+from fixtures.scored import ANSWERS, Scored
+
+
+@pytest.fixture
+def world(tmp_path) -> Scored:
+    return Scored(tmp_path)
+
+
+@pytest.mark.parametrize("name", plugins.names("compvqa.evaluation.contrasts"))
+def test_a_contrast_is_a_module_found_by_its_name(name):
+    module = contrasts.find(name)
+    assert len(module.VARIANTS) >= 2
+    same = [0.5] * len(module.VARIANTS)
+    assert module.below(*same) is False and module.value(*same) in (None, 0)
+    with pytest.raises(InputError, match="there is no contrast 'gap': use one of .*generalization"):
+        contrasts.find("gap")
+
+
+def test_the_generalization_score_of_runs(world):
+    good, bad = {"q2": "2", "q4": "true"}, {"q2": "0", "q4": "false"}
+    world.predict("vb.iid.text.1", ANSWERS | bad)
+    world.predict("vb.some.comp.1", {"q0": "true"} | good)
+    world.predict("vb.some.comp.2", {"q0": "true"} | bad)
+    world.predict("vb.some.size.1", {"q0": "true"} | good)
+    world.score()
+    rows = {row["part"]: row for row in tables.read(world.contrasts, CONTRASTS).to_pylist()}
+    test, dev = rows["test_comp"], rows["dev_comp"]
+    assert {row["contrast"] for row in rows.values()} == {"generalization"}
+    assert json.loads(test["accuracies"]) == {"text": 0, "comp": 0.5, "size": 1} and test["score"] == 0.5
+    assert (test["n"], test["seeds"]) == (2, 2)
+    assert test["low"] <= 0.5 <= test["high"]
+    assert json.loads(dev["accuracies"])["size"] == 1 and dev["score"] is None and dev["low"] is None
+
+
+def test_the_papers_generalization_scores(shared):
+    """Tables 7 and 8 on the arXiv page: split, filtered, VBText, VB, Gen. Score, VBiid-size, VBiid."""
+    text = (shared / "papers" / "covr-arxiv-html.txt").read_text(encoding="utf-8")
+    pattern = r"^(?:Has|Ans|TPL)-.* [\d.]+k ([\d.]+) ([\d.]+) (?:\[\S+\])?([\d.]+) ([\d.]+) [\d.]+$"
+    rows = [tuple(map(float, found)) for found in re.findall(pattern, text.split("Table 9")[0], re.MULTILINE)]
+    assert len(rows) >= 19
+    for vb_text, vb, printed, size in rows[:19]:
+        assert generalization.value(vb_text, vb, size) == pytest.approx(printed, abs=0.011)
+
+
+@pytest.mark.parametrize(("text", "comp", "size"), [(0.5, 0.9, 0.5), (0.6, 0.9, 0.5)])
+def test_without_a_gap_the_score_is_undefined(text, comp, size):
+    assert generalization.value(text, comp, size) is None

@@ -1,0 +1,58 @@
+"""Contrasts: one number made of two or more accuracies, with its interval, such as the generalization score.
+
+Each is a module of this package, found by the name that the config has for it (``scores.contrasts``), with
+
+* ``VARIANTS``, the variants of a model whose accuracies it compares, in the order of the following functions;
+* ``value(*accuracies)``, the number of these accuracies (0 to 1, or all in percent), None where it is undefined;
+* ``below(*accuracies)``, whether tables mark it, because the model is worse than one that it should beat;
+* ``rows(db, settings, seed)``, rows of :data:`CONTRASTS` but for ``contrast``, of what is ``judged`` in ``db``
+  (:func:`compvqa.evaluation.answers.judge`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+
+import duckdb
+import pyarrow as pa
+
+from compvqa import plugins
+from compvqa.evaluation.intervals import Resampling
+from compvqa.tables import Schema
+
+CONTRASTS = Schema(
+    "contrasts",
+    pa.schema(
+        [
+            ("contrast", pa.string()),
+            ("model", pa.string()),
+            ("split", pa.string()),
+            ("part", pa.string()),
+            ("text", pa.string()),  # as in the scores
+            ("n", pa.int64()),
+            ("seeds", pa.int64()),  # runs of the model that is judged
+            ("accuracies", pa.string()),  # what it is made of: JSON, from 0 to 1 by variant, mean over seeds
+            ("score", pa.float64()),  # null where it is undefined, as are low and high
+            ("low", pa.float64()),  # bootstrap interval of the score
+            ("high", pa.float64()),
+        ]
+    ),
+    key=("contrast", "model", "split", "part", "text"),
+)
+
+
+def find(name: str) -> ModuleType:
+    """The contrast called ``name``; an InputError says which there are."""
+    return plugins.find(__name__, name, "rows", "contrast")
+
+
+def contrast_rows(names: Iterable[str], db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> list[dict]:
+    """The rows of the contrasts ``names`` of what is ``judged`` in ``db``."""
+    return [{"contrast": name, **row} for name in names for row in find(name).rows(db, settings, seed)]
+
+
+def as_json(accuracies: Mapping[str, float]) -> str:
+    """Accuracies by variant as a contrast's row holds them."""
+    return json.dumps(accuracies, sort_keys=True)

@@ -1,0 +1,75 @@
+"""The generalization score (COVR, section 5): how much of what is lost by holding a property out a model gains back.
+
+It is the share of the gap between a model without images (``text``) and one trained on as many questions, drawn from
+all (``size``), that the model trained on the split (``comp``) closes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import numpy as np
+
+from compvqa.evaluation.contrasts import as_json
+from compvqa.evaluation.intervals import Resampling, interval, resampled
+
+VARIANTS = ("text", "comp", "size")
+PARTS = ("dev_comp", "test_comp")  # those of the questions with the property that is held out
+
+
+def value(text: float, comp: float, size: float) -> float | None:
+    """The share of the gap that is closed: 0 at least, maybe above 1.
+
+    None where there is no gap, that is, where the model trained on as many questions is no better than without images.
+    """
+    return max(0.0, (comp - text) / (size - text)) if size > text else None
+
+
+def below(text: float, comp: float, size: float) -> bool:
+    """Whether the model is worse than the one without images."""
+    return comp < text
+
+
+def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iterator[dict]:
+    """A row for each model with runs of all three variants, part of a split, and text.
+
+    Accuracies are means over seeds, and the interval resamples the questions, the same ones for all three.
+    """
+    patterns = db.sql(
+        f"""with averaged as (
+            select split_part(run, '.', 1) as model, split, part, text, split_part(run, '.', 3) as variant,
+                question_id, avg(correct) as correct, count(*) as seeds
+            from judged where part in {PARTS} group by all
+        ), questions_of as (
+            select model, split, part, text, question_id, max(seeds) filter (variant = 'comp') as seeds,
+                max(correct) filter (variant = 'text') as text_only,
+                max(correct) filter (variant = 'comp') as comp,
+                max(correct) filter (variant = 'size') as size
+            from averaged group by all
+        )
+        select model, split, part, text, text_only, comp, size, count(*) as n, max(seeds) as seeds
+        from questions_of where text_only is not null and comp is not null and size is not null
+        group by all order by all"""
+    ).fetchall()
+    groups: dict[tuple, list[tuple]] = {}
+    for row in patterns:
+        groups.setdefault(row[:4], []).append(row[4:])
+    return (_row(key, group, settings, seed) for key, group in groups.items())
+
+
+def _row(key: tuple, patterns: list[tuple], settings: Resampling, seed: int) -> dict:
+    """One row from the distinct outcomes (text, comp, size, number of questions, seeds) of the questions."""
+    outcomes = np.array([row[:3] for row in patterns], dtype=float)
+    counts = np.array([row[3] for row in patterns])
+    accuracies = (counts @ outcomes / counts.sum()).tolist()
+    score, low, high = value(*accuracies), None, None
+    if score is not None:
+        drawn = [value(*means) for means in resampled(outcomes, counts, settings, seed, *key).tolist()]
+        defined = [d for d in drawn if d is not None]
+        low, high = interval(np.array(defined), settings.level) if defined else (None, None)
+    model, split, part, text = key
+    return {
+        "model": model, "split": split, "part": part, "text": text, "n": int(counts.sum()), "seeds": patterns[0][4],
+        "accuracies": as_json(dict(zip(VARIANTS, accuracies, strict=True))), "score": score, "low": low, "high": high,
+    }  # fmt: skip
