@@ -30,7 +30,11 @@ SHARED: dict[str, tuple[str, ...]] = {
         "compvqa.evaluation.contrasts.{contrast}",
         "compvqa.{language}.properties",
     ),
-    "score": ("compvqa.evaluation.submitted", "compvqa.{language}.properties"),
+    "score": (
+        "compvqa.evaluation.submitted",
+        "compvqa.evaluation.contrasts.{contrast}",
+        "compvqa.{language}.properties",
+    ),
     "table": ("compvqa.paper.tables", "compvqa.paper.tables.{make}"),
     "figure": ("compvqa.paper.figures", "compvqa.paper.figures.{make}"),
     "publish_questions": ("compvqa.publish.parquet", "compvqa.{language}.properties"),

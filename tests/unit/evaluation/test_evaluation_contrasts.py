@@ -4,8 +4,11 @@ import json
 import re
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from compvqa import plugins, tables
+from compvqa.cli import models
 from compvqa.errors import InputError
 from compvqa.evaluation import contrasts
 from compvqa.evaluation.contrasts import CONTRASTS, generalization
@@ -56,3 +59,22 @@ def test_the_papers_generalization_scores(shared):
 @pytest.mark.parametrize(("text", "comp", "size"), [(0.5, 0.9, 0.5), (0.6, 0.9, 0.5)])
 def test_without_a_gap_the_score_is_undefined(text, comp, size):
     assert generalization.value(text, comp, size) is None
+
+
+def test_the_command_makes_the_contrasts_that_are_named_with_their_code(world):
+    world.predict("vb.iid.text.1", ANSWERS)
+    world.predict("vb.some.comp.1", {"q0": "true", "q2": "2", "q4": "true"})
+    world.predict("vb.some.size.1", {"q0": "true", "q2": "2", "q4": "true"})
+    app = typer.Typer()
+    models.add_to(app)
+    made = {}
+    for named in (["generalization"], []):
+        lists = [f"--predictions={path}" for path in world.predictions] + [f"--splits={path}" for path in world.splits]
+        config = json.dumps({"resamples": 20, "contrasts": named})
+        options = ["--contrasts", world.contrasts, "--dataset", world.dataset, "--config", config, *lists]
+        done = CliRunner().invoke(app, ["scores", str(world.out), *map(str, options)])
+        assert done.exception is None, done.exception
+        code = json.loads(world.out.with_name("scores.parquet.prov.json").read_text())["code"]
+        made[tuple(named)] = len(tables.read(world.contrasts, CONTRASTS)), code
+    assert made["generalization",][0] == 2 and made[()][0] == 0
+    assert made["generalization",][1] != made[()][1]

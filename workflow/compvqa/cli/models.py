@@ -227,6 +227,7 @@ def scores(
         [*predictions, dataset, *splits, *optional(paraphrases)],
         [out, contrasts],
         language=language_of(dataset),
+        contrast=list(settings.contrasts),
     )
 
 

@@ -67,7 +67,8 @@ def score(
         return counts
 
     inputs = [file, made, questions, *optional(paraphrases), *optional(text), *optional(size)]
-    frame.run(work, inputs, [out] if out else [], language=language_of(questions))
+    plugins = {"language": language_of(questions), "contrast": list(settings.contrasts)}
+    frame.run(work, inputs, [out] if out else [], **plugins)
     for table in _tables(rows, file, settings.level):
         Console().print(table)
 
