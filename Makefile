@@ -14,16 +14,31 @@ unexport PYTHONDONTWRITEBYTECODE
 TORCH ?= auto
 export TORCH
 
-.PHONY: demo plan costs test test-neo4j lint fresh-setup fresh-test faults report locks envs containers containers-test clean help
+.PHONY: demo testbed plan costs test test-neo4j lint fresh-setup fresh-test faults report locks envs containers containers-test clean help
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed  ## set up, run CONFIG (config/config.yaml), and say where the report is
+# Without a CONFIG of your own, the demo's test-beds one after another; a CONFIG may be several files, on top of each other.
+DEMO := config/config.yaml
+demo: $(VENV)/.installed  ## set up, run CONFIG or the demo's test-beds, and say where the pages are
+ifeq ($(origin CONFIG),file)
+	@set -e; for config in $(DEMO); do $(MAKE) --no-print-directory testbed CONFIG=$$config; done
+else
+	@$(MAKE) --no-print-directory testbed
+endif
+	@$(MAKE) --no-print-directory results/index.html
+	@echo "All test-beds:   results/index.html"
+
+testbed: $(VENV)/.installed  ## run CONFIG, one test-bed
 	@echo "Running $(CONFIG): the demo takes about 10 minutes on two cores; what is made already stays."
 	$(SNAKEMAKE)
 	@$(MAKE) --no-print-directory report
 	@echo "The report:      $(REPORT)"
-	@echo "All on pages:    results/$(TESTBED)/paper/index.html"
+	@echo "Tables, figures: results/$(TESTBED)/paper/index.html"
+
+# One page above the test-beds that have been run
+results/index.html: $(wildcard results/*/paper/index.html)
+	@$(BIN)/python -m compvqa contents $@ $^ --title "Test-beds"
 
 report: $(VENV)/.installed  ## make the Snakemake report of what has been run
 	@if [ ! -e $(REPORT) ] || [ results/$(TESTBED)/paper/index.html -nt $(REPORT) ]; then \
