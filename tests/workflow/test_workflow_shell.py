@@ -16,6 +16,7 @@ from compvqa.config import Config
 NAMES = {
     *("testbed", "world", "sources.name", "sources.reader", "overlap.method", "presence.method", "presence.model"),
     *("candidates.backend", "splits.names", "features.released.sources.reader", "models.baselines", "models.trained"),
+    "scores.contrasts",
     *(
         "models.splits",
         "models.curve.splits",

@@ -46,6 +46,11 @@ def test_a_cell_needs_the_run_that_its_column_names():
     assert ("HAS-NUM-3", "Filtered") not in needed
 
 
+def test_a_page_of_an_engine_s_own_needs_runs_too():
+    needed = cells(page("accuracy-properties"), PLAN)
+    assert {column for _, column in needed} == {"MAJTEMPL", "VBText", "VBiid"} and all(needed.values())
+
+
 def test_a_row_of_several_draws_needs_a_run_on_each():
     one, both = (trained(*(("visualbert-covr", f"program-{n}", "comp") for n in draws)) for draws in ((1,), (1, 2)))
     assert not filled(page("table8"), one)["Program Split", "VB0"]

@@ -68,7 +68,8 @@ class Plan:
 
 def cells(reference: Reference, plan: Plan) -> dict[Place, frozenset[Answers]]:
     """The answers that each number of a page of scores needs, all of them; none: no run gives it. Empty for others."""
-    return {place: frozenset(needed) for place, needed in _MAKERS.get(reference.make, _nothing)(reference, plan)}
+    make = _MAKERS.get(reference.make.rpartition(".")[2], _nothing)  # whichever engine's
+    return {place: frozenset(needed) for place, needed in make(reference, plan)}
 
 
 def filled(reference: Reference, plan: Plan) -> dict[Place, bool]:
