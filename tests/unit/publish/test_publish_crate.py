@@ -32,7 +32,7 @@ def project(root, tmp_path):
     kept = (
         "workflow/Snakefile",
         "workflow/compvqa/covr/questions/balance.py",
-        "config/paper/table3.yaml",
+        "config/paper/covr/table3.yaml",
         "config/sources.tsv",
         "LICENSE",
     )
@@ -175,11 +175,11 @@ def test_no_folder_of_this_machine_and_no_host_is_told(project):
 
 
 def test_a_file_of_the_workflow_is_told_by_its_place_in_the_crate(project):
-    definition = project / "config/paper/table3.yaml"
+    definition = project / "config/paper/covr/table3.yaml"
     chain().run("table", ["table3.yaml"], [f"{RESULTS}/t.html"], contents={"table3.yaml": definition.read_text()})
     action = made(project, targets=("t.html",))["#run/t.html.prov.json"]
-    assert "code/config/paper/table3.yaml" in ids(action["object"])
-    assert (RESULTS / "code/config/paper/table3.yaml").read_bytes() == definition.read_bytes()
+    assert "code/config/paper/covr/table3.yaml" in ids(action["object"])
+    assert (RESULTS / "code/config/paper/covr/table3.yaml").read_bytes() == definition.read_bytes()
 
 
 def test_the_same_records_give_the_same_bytes(project):
