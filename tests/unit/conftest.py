@@ -3,10 +3,11 @@ import pytest
 
 from compvqa.covr.judging.distractors import DISTRACTORS
 from compvqa.covr.judging.filters import FILTERS
-from compvqa.covr.questions.tables import DROPPED, QUESTIONS
+from compvqa.covr.questions.tables import QUESTIONS
 from compvqa.covr.subgraphs.tables import RELATED
 from compvqa.evaluation.contrasts import CONTRASTS
 from compvqa.evaluation.scores import SCORES
+from compvqa.questions.tables import DROPPED
 from compvqa.tables import write
 from fixtures.paper_inputs import World, build
 

@@ -1,24 +1,10 @@
-"""The table that CLEVR's question generation makes."""
+"""The table that CLEVR's question generation makes: a dataset of core columns alone.
 
-import pyarrow as pa
+``template`` is ``<file>_<number>``, ``answer`` yes, no, a number or a word, ``scene_ids`` the one scene, and ``part``
+the same as ``split`` until a split deals parts.
+"""
 
-from compvqa.tables import Schema
+from compvqa.clevr.language import LANGUAGE
+from compvqa.questions.dataset import CORE, dataset_schema
 
-QUESTIONS = Schema(
-    "clevr_questions",
-    pa.schema(
-        [
-            ("question_id", pa.string()),  # hash of text, scene, template and answer, in hexadecimal
-            ("testbed", pa.string()),
-            ("split", pa.string()),  # train or val: the side its scene is from
-            ("part", pa.string()),  # the same, until a split deals parts
-            ("template", pa.string()),  # "<file>_<number>"
-            ("text", pa.string()),
-            ("program", pa.string()),  # JSON, programs/rows.py
-            ("answer", pa.string()),  # "yes", "no", "3", "red"
-            ("scene_ids", pa.list_(pa.string())),  # the one scene
-            ("properties", pa.list_(pa.string())),  # those that a released file says it has; null for our own
-        ]
-    ),
-    key=("question_id",),
-)
+QUESTIONS = dataset_schema(LANGUAGE.name, CORE)

@@ -4,6 +4,12 @@ import pyarrow as pa
 
 from compvqa.tables import Schema
 
+# What an engine made no question of, by its reason.
+DROPPED = Schema(
+    "dropped",
+    pa.schema([("template", pa.string()), ("reason", pa.string()), ("n", pa.int64())]),
+    key=("template", "reason"),
+)
 # What people made of questions' texts (COVR, section 3.4); not every question has one.
 PARAPHRASES = Schema(
     "paraphrases",

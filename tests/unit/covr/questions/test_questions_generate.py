@@ -17,12 +17,13 @@ from compvqa.covr.filters.images.presence import PRESENCE
 from compvqa.covr.language import LANGUAGE
 from compvqa.covr.questions.gather import gather
 from compvqa.covr.questions.generate import QuestionsSettings, generate
-from compvqa.covr.questions.tables import DROPPED, QUESTIONS
+from compvqa.covr.questions.tables import QUESTIONS
 from compvqa.covr.subgraphs.simple import simple_subgraphs
 from compvqa.covr.subgraphs.subgraph import parse
 from compvqa.covr.subgraphs.tables import RELATED, SEEDS
 from compvqa.errors import InputError
 from compvqa.programs.rows import from_json, walk
+from compvqa.questions.tables import DROPPED
 from compvqa.scenes.graph import SceneStore
 from compvqa.seeds import shard_of
 from unit.covr.questions.question_worlds import NOUNS, RELATIONS, write_world

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compvqa import query, tables
-from compvqa.covr.questions.tables import DROPPED, QUESTIONS
+from compvqa.covr.questions.tables import QUESTIONS
+from compvqa.questions.tables import DROPPED
 
 DUPLICATE = "duplicate"
 BATCH = 20_000  # rows

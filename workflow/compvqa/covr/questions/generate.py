@@ -17,11 +17,12 @@ from compvqa.covr.questions.easy import Draws
 from compvqa.covr.questions.gather import DUPLICATE, sorted_unique
 from compvqa.covr.questions.inputs import Start, read_others, read_seeds
 from compvqa.covr.questions.seed import FEWEST_IMAGES, MOST_IMAGES, Draft, Dropped, Seed
-from compvqa.covr.questions.tables import DROPPED, QUESTIONS
+from compvqa.covr.questions.tables import QUESTIONS
 from compvqa.covr.questions.templates import Template, load, module_of
 from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.errors import InputError
 from compvqa.progress import track
+from compvqa.questions.tables import DROPPED
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.seeds import generator, stable_hash

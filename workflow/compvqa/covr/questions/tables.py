@@ -32,8 +32,3 @@ QUESTIONS = Schema(
 )
 PARTS = ("train", "dev", "test")
 DATASET = dataset_schema(LANGUAGE.name, pa.schema([*QUESTIONS.fields, CORE.field("part"), CORE.field("properties")]))
-DROPPED = Schema(
-    "dropped",
-    pa.schema([("template", pa.string()), ("reason", pa.string()), ("n", pa.int64())]),
-    key=("template", "reason"),
-)
