@@ -14,6 +14,7 @@ sys.path.insert(0, str(PROJECT / "workflow"))
 
 from compvqa.config import Definitions, as_json, load_config
 from compvqa.errors import InputError
+from compvqa.evaluation.answers import IID
 from compvqa.covr.judging.distractors import NO_FILTERS
 from compvqa.files import check_writable
 from compvqa.covr.filters.images.presence import ScoringSettings
@@ -25,6 +26,8 @@ from compvqa.paper.needs import Plan, lacking
 from compvqa.paper.reference import load as load_page
 from compvqa.records.digest import files_digest
 from compvqa.scenes.download import read_sources
+from compvqa.splits.setups import check_use, find_setup, module_of as module_of_setup
+from compvqa.splits.splitters import read_definition
 from compvqa.stages import modules_of, stage_code
 
 SPLITS = Definitions(PROJECT / "config/splits")
@@ -49,6 +52,8 @@ try:
         "baseline": {"model": list(CONFIG.models.baselines)},
     }.items():
         modules_of(stage, **plugins)
+    for name in CONFIG.splits.names:
+        check_use(read_definition(SPLITS.load(name)), CONFIG.models.splits, CONFIG.models.curve.splits)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 be_patient()
@@ -61,6 +66,8 @@ SPRITES = str(CONFIG.world)
 # Chains from overlap to questions by their methods: the main one, whose files lie in T, and those it is judged beside.
 ARMS = {f"{CONFIG.overlap.method}-{CONFIG.presence.method}": ""}
 ARMS |= {name: f"arms/{name}/" for name in CONFIG.judged.arms if name not in ARMS}
+# The splits of the main chain's dataset: these are scored, shown and published.
+MAIN_SPLITS = [name for name in CONFIG.splits.names if not SPLITS.load(name).get("chain")]
 # Where checkpoints of the Hugging Face Hub are kept: jobs read them there, and only `fetch` asks the hub.
 HUB = "resources/hub"
 ENCODER_CHECKPOINT = (CONFIG.word_filter.encoder.checkpoint, CONFIG.word_filter.encoder.revision or "main")
@@ -242,26 +249,48 @@ def given_files():
     return [*map(str, [*sources, *questions, *lexicon, *labels, *CONFIG.features.released.files])]
 
 
+def definition_of(split):
+    """A split's file, checked."""
+    return read_definition(SPLITS.load(split))
+
+
+def setup_of(split):
+    """The setup of a split: its parts, the variants that are trained on them, and what is predicted."""
+    return find_setup(definition_of(split).setup)
+
+
+def setup_module(split):
+    """The module of a split's setup."""
+    return module_of_setup(definition_of(split).setup)
+
+
 def variants(model, split):
-    """The variants that a model is trained in on a split; text only for one that reads regions."""
-    if split == "iid":
-        return ["iid"] + ["text"] * (REGIONS in reads(module_of(model))) + ["easy"] * CONFIG.models.easy
-    compared = ["comp", "size"] if split in CONFIG.models.splits else []
+    """The variants that a model is trained in on a split; one without images only for a model that reads regions."""
     curve = CONFIG.models.curve
-    drawn = split in curve.splits and model in (curve.models or CONFIG.models.trained)
-    return compared + [f"m{m}" for m in curve.sizes if drawn]
+    asked = {"": split in (IID, *CONFIG.models.splits), "easy": CONFIG.models.easy}
+    asked["curve"] = split in curve.splits and model in (curve.models or CONFIG.models.trained)
+    found = setup_of(split).variants
+    return [
+        f"{name}{m}"
+        for name, variant in found.items()
+        if asked[variant.asked] and ("images" not in variant.model or REGIONS in reads(module_of(model)))
+        for m in (curve.sizes if variant.asked == "curve" else [""])
+    ]
 
 
-def dataset_of(variant):
-    """The questions that a run is trained on."""
-    return f"{T}/{EASY if variant == 'easy' else ''}dataset/questions.parquet"
+def dataset_of(split, variant=None):
+    """The questions that a split draws from, or that a run is trained on."""
+    other = setup_of(split).variant(variant).chain if variant else ""
+    chain = other or definition_of(split).chain
+    return f"{T}/{chain and f'{chain}/'}dataset/questions.parquet"
 
 
 def split_of(split, variant):
     """The table that says which of these, where they are not the dataset's own parts."""
-    if variant == "easy":
+    found = setup_of(split).variant(variant)
+    if found.chain:
         return []
-    return f"{T}/splits/{split}{f'.{variant}' if variant.startswith('m') else ''}.parquet"
+    return f"{T}/splits/{split}{f'.{variant}' if found.asked == 'curve' else ''}.parquet"
 
 
 def presence_settings(arm=""):

@@ -4,7 +4,7 @@ rule scores:
         predictions=[f"{T}/runs/{run}/predictions.parquet" for run in RUNS]
         + [f"{T}/baselines/{run}.parquet" for run in BASELINES],
         dataset=f"{T}/dataset/questions.parquet",
-        splits=expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
+        splits=expand(f"{T}/splits/{{split}}.parquet", split=MAIN_SPLITS),
         paraphrases=PARAPHRASES,
     output:
         scores=f"{T}/evaluation/scores.parquet",

@@ -13,7 +13,7 @@ SHOWN = {
     "scores": [rules.scores.output.scores],
     "dataset": [f"{T}/dataset/questions.parquet"],
     "contrasts": [rules.scores.output.contrasts],
-    "splits": expand(rules.split.output.split, split=CONFIG.splits.names),
+    "splits": expand(rules.split.output.split, split=MAIN_SPLITS),
     "definitions": [],
     "histories": [f"{T}/runs/{run}/history.parquet" for run in RUNS],
     "images": list(CONFIG.images.values()),

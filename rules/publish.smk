@@ -2,14 +2,7 @@
 # rules made, the crate of the run.
 PUBLISHED = f"{T}/publish"  # records and the table of all questions; what is handed on is in FOLDER alone
 FOLDER = f"{PUBLISHED}/huggingface"
-SPLIT_PARTS = {
-    name: (
-        ["train", "dev", "test"]
-        if SPLITS.load(name)["setup"] == "iid"
-        else ["train", "train_size", "dev_iid", "dev_comp", "test_comp"]
-    )
-    for name in CONFIG.splits.names
-}
+SPLIT_PARTS = {name: [part.name for part in setup_of(name).parts] for name in MAIN_SPLITS}
 if CONFIG.released:
     RAW = [f"released={path}" for path in CONFIG.released.parts.values()]
 else:
@@ -106,7 +99,9 @@ rule publish_card:
         testbed=CONFIG.testbed,
         licences=[[row.name, row.file, row.url, row.version, row.licence] for row in DOWNLOADS],
         look=files_digest(PROJECT / "workflow/compvqa/publish/templates"),
-        code=code_of("publish_card", language=LANGUAGE),
+        code=code_of(
+            "publish_card", language=LANGUAGE, setups=sorted({setup_module(name) for name in SPLIT_PARTS})
+        ),
     shell:
         f"python -m compvqa publish-card {FOLDER} --questions {{input.questions:q}} --made {{input.made:q}}"
         " --definitions $PROJECT/config/splits {params.splits:q} {params.raw:q} --world={params.world:q} --testbed {params.testbed:q} --record {output.record:q}"

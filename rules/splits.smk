@@ -1,7 +1,8 @@
-# Takes the dataset and a split's definition (config/splits/*.yaml); gives the questions of each of its parts.
+# Takes the dataset of a split's chain, and the split's definition (config/splits/*.yaml); gives the questions of each of
+# its parts.
 rule split:
     input:
-        dataset=f"{T}/dataset/questions.parquet",
+        dataset=lambda wildcards: dataset_of(wildcards.split),
         scenes=f"{T}/scenes/scenes.parquet",
         lexicon=LEXICON,
     output:
@@ -22,7 +23,7 @@ rule split:
         config=lambda wildcards: split_settings(wildcards.split),
         lexicon=repeated("--lexicon", LEXICON),
         seed=CONFIG.seed,
-        code=code_of("split", language=LANGUAGE),
+        code=lambda wildcards: stage_code("split", language=LANGUAGE, setup=setup_module(wildcards.split)),
     shell:
         "python -m compvqa split {output.split:q} --dataset {input.dataset:q} --scenes {input.scenes:q}"
         " {params.lexicon:q}"
@@ -40,4 +41,4 @@ use rule split as split_of_m with:
     params:
         config=lambda wildcards: split_settings(wildcards.split, int(wildcards.m)),
         seed=CONFIG.seed,
-        code=code_of("split", language=LANGUAGE),
+        code=lambda wildcards: stage_code("split", language=LANGUAGE, setup=setup_module(wildcards.split)),

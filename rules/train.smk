@@ -1,30 +1,21 @@
 # Takes the dataset, splits and features; gives trained models and the answers of all models.
-# A run is <model>.<split>.<variant>.<seed>. Variants: iid (all of train), text (the same, images zeroed),
-# comp (what the split keeps of train), size (as many questions of all of train), easy (train with random images for
-# distractors), m125 (what the split keeps with M = 125).
-VARIANTS = {
-    "iid": {"part": ["train"], "dev": ["dev"]},
-    "text": {"part": ["train"], "dev": ["dev"]},
-    "comp": {"part": ["train"], "dev": ["dev_iid"]},
-    "size": {"part": ["train_size"], "dev": ["dev_iid"]},
-    "easy": {"part": ["train"], "dev": ["dev"]},
-}
-VARIANTS |= {f"m{m}": VARIANTS["comp"] for m in CONFIG.models.curve.sizes}
+# A run is <model>.<split>.<variant>.<seed>. The split's setup (workflow/compvqa/splits/setups) says its variants: the
+# parts that each is fitted on, those by which its weights are kept, and what it changes.
 RUNS = [
     f"{model}.{split}.{variant}.{seed}"
     for model in CONFIG.models.trained
-    for split in dict.fromkeys(["iid", *CONFIG.models.splits, *CONFIG.models.curve.splits])
+    for split in dict.fromkeys([IID, *CONFIG.models.splits, *CONFIG.models.curve.splits])
     for variant in variants(model, split)
-    for seed in (split != "iid" and CONFIG.models.split_seeds or CONFIG.models.seeds)
+    for seed in (split != IID and CONFIG.models.split_seeds or CONFIG.models.seeds)
 ]
 PROCESSES = max(1, CONFIG.models.gpus)  # that share the training of a question model, one a GPU
-BASELINES = [f"{model}.iid.iid.{CONFIG.seed}" for model in CONFIG.models.baselines]
+BASELINES = [f"{model}.{IID}.{IID}.{CONFIG.seed}" for model in CONFIG.models.baselines]
 
 
 wildcard_constraints:
     model="[a-z0-9_-]+",
     split="[a-z0-9-]+",
-    variant="|".join(VARIANTS),
+    variant="[a-z]+[0-9]*",
     m="[0-9]+",
     run_seed="[0-9]+",
 
@@ -72,7 +63,7 @@ rule pretrain:
 
 rule train:
     input:
-        dataset=lambda wildcards: dataset_of(wildcards.variant),
+        dataset=lambda wildcards: dataset_of(wildcards.split, wildcards.variant),
         split=lambda wildcards: split_of(wildcards.split, wildcards.variant),
         scenes=f"{T}/scenes/scenes.parquet",
         features=lambda wildcards: features_of(wildcards.model),
@@ -99,11 +90,11 @@ rule train:
         gpu=CONFIG.models.gpus,
     params:
         config=lambda wildcards: model_settings(
-            wildcards.model, "training", **({"images": "zeroed"} if wildcards.variant == "text" else {})
+            wildcards.model, "training", **setup_of(wildcards.split).variant(wildcards.variant).model
         ),
         split=lambda wildcards, input: repeated("--split", [input.split] if input.split else []),
-        parts=lambda wildcards: repeated("--part", VARIANTS[wildcards.variant]["part"])
-        + repeated("--dev-part", VARIANTS[wildcards.variant]["dev"]),
+        parts=lambda wildcards: repeated("--part", setup_of(wildcards.split).variant(wildcards.variant).fit)
+        + repeated("--dev-part", setup_of(wildcards.split).variant(wildcards.variant).choose),
         start=lambda wildcards, input: repeated("--start", map(os.path.dirname, input.start)),
         features=lambda wildcards, input: ["--features", f"{T}/features"] if input.features else [],
         processes=PROCESSES,
@@ -120,7 +111,7 @@ rule predict:
         weights=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.safetensors",
         model=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.json",
         checkpoint=lambda wildcards: checkpoint_of(wildcards.model),
-        dataset=f"{T}/dataset/questions.parquet",
+        dataset=lambda wildcards: dataset_of(wildcards.split),
         split=f"{T}/splits/{{split}}.parquet",
         paraphrases=PARAPHRASES,
         scenes=f"{T}/scenes/scenes.parquet",
@@ -143,9 +134,7 @@ rule predict:
         gpu=ONE_GPU,
     params:
         config=lambda wildcards: model_settings(wildcards.model, "prediction"),
-        parts=lambda wildcards: repeated(
-            "--part", ["dev", "test"] if wildcards.split == "iid" else ["dev_comp", "test_comp"]
-        ),
+        parts=lambda wildcards: repeated("--part", setup_of(wildcards.split).predicted),
         paraphrases=repeated("--paraphrases", PARAPHRASES),
         features=lambda wildcards, input: ["--features", f"{T}/features"] if input.features else [],
         code=lambda wildcards: stage_code("predict", model=module_of(wildcards.model)),
@@ -159,7 +148,7 @@ rule predict:
 rule baseline:
     input:
         dataset=f"{T}/dataset/questions.parquet",
-        split=f"{T}/splits/iid.parquet",
+        split=f"{T}/splits/{IID}.parquet",
         paraphrases=PARAPHRASES,
     output:
         predictions=f"{T}/baselines/{{model}}.iid.iid.{{run_seed}}.parquet",
@@ -176,11 +165,12 @@ rule baseline:
         mem_mb=memory(2000),
         runtime=minutes(10),
     params:
+        parts=repeated("--train-part", setup_of(IID).own.fit) + repeated("--part", setup_of(IID).predicted),
         seed=CONFIG.seed,
         paraphrases=repeated("--paraphrases", PARAPHRASES),
         code=lambda wildcards: stage_code("baseline", model=module_of(wildcards.model)),
     shell:
         "python -m compvqa baseline {output.predictions:q} --model {wildcards.model:q}"
         " --run {wildcards.model:q}.iid.iid.{wildcards.run_seed:q} --dataset {input.dataset:q} --split {input.split:q}"
-        " --train-part train --part dev --part test {params.paraphrases:q}"
+        " {params.parts:q} {params.paraphrases:q}"
         f"{SEED}"

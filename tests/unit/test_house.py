@@ -1,4 +1,5 @@
-"""The rules of the house: no shared folder knows an engine, no engine another, and folders import in no circle.
+"""The rules of the house: no shared folder knows an engine, no engine another, and folders import in no circle; only a
+setup spells the parts of its splits.
 
 What still breaks a rule is listed, and the lists may only shrink: a line that is no longer true fails too.
 """
@@ -16,6 +17,18 @@ WINGS = ("covr", "clevr")  # what is one engine's own
 KNOWING = {"covr": {"cli", "config"}, "clevr": set()}
 # Folders that import each other, directly or by others.
 CIRCLES = [{"cli", "config", "covr"}]
+# Parts of splits that stages spell. ``dev`` and ``test`` are also words for the dataset's own parts, for files of raw
+# data (worlds), and for a count (training).
+PARTS = r"train_size|dev_iid|dev_comp|test_comp"
+SIDES = ("dev", "test")
+SPELT = {
+    "workflow/compvqa/evaluation/scores.py": {"dev_comp", "test_comp"},
+    "workflow/compvqa/paper/explorer/questions.py": {"dev"},
+    "workflow/compvqa/questions/tables.py": {"dev", "test"},
+    "workflow/compvqa/scenes/worlds/simulate/__init__.py": {"dev"},
+    "workflow/compvqa/scenes/worlds/sprites/__init__.py": {"dev"},
+    "workflow/compvqa/training/loop.py": {"dev"},
+}
 
 
 def room(module: str) -> str:
@@ -68,3 +81,38 @@ def test_no_engine_knows_another(rooms):
 def test_folders_import_in_no_circle(rooms):
     found = [set(part) for part in networkx.strongly_connected_components(rooms) if len(part) > 1]
     assert sorted(map(sorted, found)) == sorted(map(sorted, CIRCLES))
+
+
+def spelt_in(path: Path) -> set[str]:
+    """The parts of splits that a file spells: in any place, or, of those that are common words, as a whole string."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        strings = {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+    else:
+        strings = set(re.findall(r"""["'](\w+)["']""", text))
+    return set(re.findall(rf"\b(?:{PARTS})\b", text)) | {side for side in SIDES if side in strings}
+
+
+def test_only_setups_spell_the_parts_of_splits():
+    root = PACKAGE.parents[1]
+    shared = [path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".j2")]
+    shared = [path for path in shared if not {*WINGS, "setups"} & {*path.relative_to(PACKAGE).parts}]
+    rules = [*root.glob("rules/**/*.smk"), root / "workflow/Snakefile"]
+    found = {path.relative_to(root).as_posix(): spelt_in(path) for path in [*shared, *rules]}
+    assert {path: parts for path, parts in found.items() if parts} == SPELT
+
+
+def test_parts_are_found_in_code_texts_and_rules(tmp_path):
+    for name, text in {
+        "a.py": "X = 'test'\n",
+        "b.smk": 'x=["dev"],\n',
+        "c.j2": "`dev_comp`\n",
+        "d.py": "test = 1\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    assert [spelt_in(tmp_path / name) for name in ("a.py", "b.smk", "c.j2", "d.py")] == [
+        {"test"},
+        {"dev"},
+        {"dev_comp"},
+        set(),
+    ]

@@ -141,7 +141,10 @@ def test_the_command_prints_a_table_and_writes_it(world, tmp_path):
         (["--split", "iid", "--dataset", "DATASET", "--text", "FILE"], "give both --text and --size"),
         (["--split", "iid", "--dataset", "DATASET", "--paraphrased"], "has no paraphrases: leave --paraphrased out"),
         (["--split", "iid", "--dataset", "DATASET", "--out", "scores.txt"], "end it in .csv or .parquet"),
-        (["--split", "iid", "--dataset", "DATASET", "--text", "FILE", "--size", "FILE"], "dev_comp or test_comp"),
+        (
+            ["--split", "iid", "--dataset", "DATASET", "--text", "FILE", "--size", "FILE"],
+            "all have what is held out",
+        ),
         (["--split", "DATASET"], "is no splits table|does not exist"),
     ],
 )

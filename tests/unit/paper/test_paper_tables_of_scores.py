@@ -8,8 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compvqa import tables
+from compvqa.splits.splitters import SPLITS
 from fixtures.paper_inputs import PARTS, SEEDS
 from fixtures.paper_tables import rows_of
+from fixtures.split_rows import split_rows
 
 
 def test_table_6_shows_means_and_deviations_over_seeds(world, tmp_path):
@@ -121,11 +124,11 @@ def test_lxmerts_tables_are_not_compared(world, tmp_path):
 
 
 def test_a_split_of_ours_that_the_paper_has_not_comes_after_the_papers(world, tmp_path):
-    own, rows = tmp_path / "own.yaml", [{"split_name": "own", "part": "train", "question_id": "train0"}]
+    own = tmp_path / "own.yaml"
     own.write_text("name: own\ntitle: HAS-SHADE\nsetup: few-shot\n")
     inputs = {**world.inputs, "definitions": [*world.inputs["definitions"], own]}
     assert "HAS-SHADE" not in rows_of("table7", inputs, tmp_path)
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "own.parquet")
+    tables.write(tmp_path / "own.parquet", SPLITS, split_rows("own", "few-shot", {"train": ["train0"]}))
     inputs["splits"] = [*world.inputs["splits"], tmp_path / "own.parquet"]
     assert list(rows_of("table7", inputs, tmp_path))[-1] == "HAS-SHADE"
 
@@ -136,9 +139,8 @@ def test_random_draws_of_one_split_share_a_row(world, tmp_path):
     for name, kept in sizes.items():
         made.append(tmp_path / f"{name}.yaml")
         made[-1].write_text(f"name: {name}\ntitle: Program Split\nsetup: zero-shot\n")
-        rows = [{"split_name": name, "part": "train", "question_id": f"train{n}"} for n in range(kept)]
-        rows.append({"split_name": name, "part": "test_comp", "question_id": "test0"})
-        pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
+        parts = {"train": [f"train{n}" for n in range(kept)], "test_comp": ["test0"]}
+        tables.write(tmp_path / f"{name}.parquet", SPLITS, split_rows(name, "zero-shot", parts))
     inputs = world.inputs | {
         "definitions": [*world.inputs["definitions"], *made],
         "splits": [*world.inputs["splits"], *(tmp_path / f"{name}.parquet" for name in sizes)],

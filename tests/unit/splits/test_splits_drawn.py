@@ -13,6 +13,7 @@ from compvqa.covr.questions.tables import DATASET
 from compvqa.errors import InputError
 from compvqa.paper.data import plain
 from compvqa.programs.rows import Row, to_json
+from compvqa.settings import Settings
 from compvqa.splits.splitters import SPLITS, SplitSettings, read_definition, split
 
 PROGRAMS = {"name": "program-1", "setup": "zero-shot", "drawn": {"kind": "programs", "share": 0.2}}
@@ -135,12 +136,12 @@ def test_every_split_of_the_papers_tables_is_defined(root):
         rows = [label for page in pages for label in yaml.safe_load(page.read_text())["rows"]]
         titles = {plain(one.title) for one in definitions if one.setup == setup}
         assert titles == {plain(label) for label in rows}
-    drawn = Counter(one.drawn.kind for one in definitions if one.drawn)
+    drawn = Counter(one.told() for one in definitions if isinstance(one.held_out(), Settings))
     assert len(definitions) == 28 and drawn == {"programs": 3, "pairs": 3}
     assert all(one.m == 250 for one in definitions if one.setup == "few-shot")
 
 
 @pytest.mark.parametrize("both", [{"property": "HAS-ATTR", "drawn": PROGRAMS["drawn"]}, {}])
 def test_a_split_holds_out_one_thing(both):
-    with pytest.raises(InputError, match="exactly if its setup"):
+    with pytest.raises(InputError, match="holds out one thing"):
         read_definition({"name": "x", "setup": "zero-shot"} | both)

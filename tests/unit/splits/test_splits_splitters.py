@@ -14,6 +14,7 @@ from compvqa.errors import InputError
 from compvqa.programs.rows import Row, to_json
 from compvqa.scenes.tables import SCENES
 from compvqa.splits.leaks import check_leaks
+from compvqa.splits.setups import find_setup
 from compvqa.splits.splitters import SPLITS, SplitSettings, read_definition, split
 
 COUNT = to_json([Row("Find", ("cat",)), Row("Count", (), (0,))])
@@ -128,7 +129,7 @@ def test_parts_do_not_leak(tmp_path_factory, questions, definition, seed):
     for row in tables.read(out).to_pylist():
         parts.setdefault(row["part"], []).append(row["question_id"])
     few = read_definition(definition).few(SplitSettings())
-    check_leaks(dataset, "red-counts", parts, predicate(definition["property"]), few)
+    check_leaks(dataset, "red-counts", find_setup(definition["setup"]), parts, predicate(definition["property"]), few)
     assert len(set(parts["dev_iid"]) | set(parts["dev_comp"])) == sum(part == "dev" for part, _ in questions)
 
 
@@ -137,9 +138,9 @@ class TestLeaks:
 
     @pytest.fixture
     def check(self, tmp_path):
-        def check(rows, parts, **more):
+        def check(rows, parts, setup="few-shot", **more):
             tables.write(tmp_path / "dataset.parquet", DATASET, rows)
-            check_leaks(tmp_path / "dataset.parquet", "mine", parts, **more)
+            check_leaks(tmp_path / "dataset.parquet", "mine", find_setup(setup), parts, **more)
 
         return check
 
@@ -153,7 +154,7 @@ class TestLeaks:
         scenes = [{"scene_id": f"{side}:{n}", "image": f"vg:{n}"} | empty for side in ("train", "val") for n in (1, 2)]
         tables.write(tmp_path / "scenes.parquet", SCENES, scenes)
         rows = [question(0, "train", False), question(1, "test", False)]
-        parts = {"train": ["00000"], "test": ["00001"]}
+        parts = {"train": ["00000"], "test_comp": ["00001"]}
         check(rows, parts)
         with pytest.raises(InputError, match="train and test share the image 'vg:1'"):
             check(rows, parts, scenes=tmp_path / "scenes.parquet")
@@ -161,7 +162,7 @@ class TestLeaks:
     def test_a_text_in_dev_and_test(self, check):
         rows = [question(n, part, False) | {"text": "How many?"} for n, part in enumerate(("dev", "test"))]
         with pytest.raises(InputError, match="dev and test share the text 'How many\\?'"):
-            check(rows, {"dev": ["00000"], "test": ["00001"]})
+            check(rows, {"dev": ["00000"], "test": ["00001"]}, "iid")
 
     def test_the_property_in_train(self, check):
         rows = [question(n, "train", n < 3) for n in range(5)]
@@ -183,10 +184,12 @@ class TestLeaks:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"setup": "some-shot"}, "split red-counts, setup"),
+        ({"setup": "some-shot"}, "split red-counts, setup: there is no setup 'some_shot': use one of few_shot, iid"),
+        ({"setup": None}, "split red-counts, setup"),
         ({"size": 3}, "split red-counts, size"),
-        ({"property": ""}, "exactly if its setup"),
-        ({"setup": "iid"}, "exactly if its setup"),
+        ({"property": ""}, "holds out one thing"),
+        ({"setup": "iid"}, "split red-counts, property"),
+        ({"m": 3}, "split red-counts, m"),
     ],
 )
 def test_a_wrong_definition_is_refused(change, message):
@@ -207,5 +210,5 @@ def test_the_splits_of_the_repository_can_be_read(root):
     for path in paths:
         definition = read_definition(yaml.safe_load(path.read_text(encoding="utf-8")))
         assert definition.name == path.stem
-        if definition.property:
-            predicate(definition.property)
+        if isinstance(definition.held_out(), str):
+            predicate(definition.held_out())

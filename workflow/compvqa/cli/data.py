@@ -172,7 +172,8 @@ def split(
     """Make one compositional split (section 4); --config holds its definition and the common settings."""
     from compvqa.questions.dataset import language_of
     from compvqa.run import validate
-    from compvqa.splits.splitters import SplitSettings
+    from compvqa.splits.setups import SplitSettings, module_of
+    from compvqa.splits.splitters import read_definition
     from compvqa.splits.splitters import split as work
 
     frame = Frame("split", config, seed, code)
@@ -183,6 +184,7 @@ def split(
         [dataset, scenes, *([lexicon] if lexicon else [])],
         [out],
         language=language_of(dataset),
+        setup=module_of(read_definition(request.definition).setup),
     )
 
 

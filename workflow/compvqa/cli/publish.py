@@ -9,6 +9,7 @@ import typer
 
 from compvqa.cli.options import Code, Config, Frame
 from compvqa.errors import InputError
+from compvqa.files import read_yaml
 
 Downloads = Annotated[Path | None, typer.Option(help="The list of downloads (TSV), for their URLs and licences.")]
 
@@ -71,6 +72,8 @@ def publish_card(
     from compvqa.publish.parquet import language_of_published
     from compvqa.publish.settings import PublishSettings
     from compvqa.scenes.download import read_sources
+    from compvqa.splits.setups import module_of
+    from compvqa.splits.splitters import read_definition
 
     frame = Frame("publish_card", config, 0, code)
     settings = frame.settings(PublishSettings)
@@ -86,7 +89,9 @@ def publish_card(
         return {"splits": len(described.splits), "files": sum(len(split.parts) for split in described.splits)}
 
     inputs = [questions, made, *wanted, folder / DATA, *([sources] if sources else [])]
-    frame.run(work, inputs, [card, metadata], record, language=language_of_published(questions))
+    language = language_of_published(questions)
+    setups = {module_of(read_definition(read_yaml(path)).setup) for path in wanted}
+    frame.run(work, inputs, [card, metadata], record, language=language, setups=sorted(setups))
 
 
 def _by_name(raw: list[str]) -> dict[str, list[Path]]:

@@ -149,7 +149,7 @@ def _presence(sources: Tables, scenes: Sequence[str], parts: dict[int, Subgraph]
 
 
 def _membership(splits: Iterable[Path], wanted: list[str]) -> dict[str, dict[str, str]]:
-    """Of each question, the parts that it has in the splits (a question of train may be of ``train_size`` too)."""
+    """Of each question, the parts that it has in the splits (a question may be of several)."""
     found: dict[str, dict[str, str]] = {}
     for path in splits:
         for row in tables.read(path, SPLITS).filter(pc.field("question_id").isin(wanted)).to_pylist():

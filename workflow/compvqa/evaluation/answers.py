@@ -1,8 +1,7 @@
-"""Which questions each run answers right, on the parts of splits that are scored.
+"""Which questions each run answers right, on the parts of splits that are scored: all that no run is fitted on.
 
 A run is named ``<model>.<split>.<variant>.<seed>``: what was trained, on which split, and on which of its
-parts: ``iid`` (all of train), ``size`` (train_size, VB_iid-size), ``comp`` (train, VB_M and VB_0), ``text``
-(all of train, images zeroed, VBText) or another that a model has. A run trained on the split ``iid`` is
+parts, as the split's setup says. A run trained on the split ``iid`` is
 scored on every split, any other on its own, so that all are scored on the same questions. A question is asked
 by its generated text, and once more by its paraphrase where it has one. Answers are compared without regard to
 case and surrounding blanks.
@@ -24,9 +23,9 @@ from compvqa.errors import InputError
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
 from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
+from compvqa.splits.setups import FIT
 
 IID = "iid"
-EVALUATED = ("dev", "test", "dev_iid", "dev_comp", "test_comp")
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def judge(
         from runs join parts on (trained_on = '{IID}' or trained_on = split_name)
         join questions q using (question_id) join texts using (question_id)
         left join predictions p using (run, question_id, text)
-        where part in {EVALUATED}"""
+        where role <> '{FIT}'"""
     )
     db.execute(
         """create table covered as

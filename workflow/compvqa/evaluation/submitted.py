@@ -12,15 +12,15 @@ from pyarrow import csv
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.evaluation.answers import EVALUATED, judge
+from compvqa.evaluation import facets
+from compvqa.evaluation.answers import judge
 from compvqa.evaluation.contrasts import contrast_rows
-from compvqa.evaluation.contrasts.generalization import PARTS as COMPARED
-from compvqa.evaluation.facets import ALL
 from compvqa.evaluation.scores import ScoreSettings, score_rows
 from compvqa.given import read_given
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
 from compvqa.questions.dataset import DATASET
 from compvqa.questions.tables import PARAPHRASES
+from compvqa.splits.setups import ALL, FIT
 from compvqa.splits.splitters import SPLITS
 from compvqa.tables import Schema
 
@@ -69,8 +69,11 @@ def score_file(
     asked = _of_parts(asked, _chosen(asked, parts, file, answers["comp"], split))
     for variant, path in files.items():
         _refuse_missing(path, answers[variant], asked, split)
-    if baselines and not len(_of_parts(asked, COMPARED)):
-        raise InputError(f"a generalization score is of a part {' or '.join(COMPARED)}: answer one of {split} too.")
+    if baselines and not pc.any(pc.equal(asked["held_out"], ALL)).as_py():
+        raise InputError(
+            f"a generalization score is of a part whose questions all have what is held out, and {file} answers none "
+            f"of {split}: answer such a part, or leave out the answers of the baselines."
+        )
     predictions = _predictions(answers, PARAPHRASED if paraphrases else GENERATED)
     rows = _rows(predictions, dataset, asked, paraphrases, settings or ScoreSettings(), seed)
     scored = set(asked["question_id"].to_pylist())
@@ -110,7 +113,8 @@ def _read(path: Path, known: set[str], dataset: Path) -> dict[str, str]:
 
 def _asked(split: Path, paraphrases: Path | None) -> pa.Table:
     """The rows of the split's parts that are scored, of questions with a paraphrase if these are asked."""
-    asked = _of_parts(tables.read(split, SPLITS), EVALUATED)
+    asked = tables.read(split, SPLITS)
+    asked = asked.filter(pc.not_equal(asked["role"], FIT))
     if paraphrases is None:
         return asked
     said = tables.read(paraphrases, PARAPHRASES, ["question_id"])["question_id"]
@@ -159,7 +163,7 @@ def _rows(
         scores = [row for row in score_rows(db, dataset, settings, seed) if row["variant"] == "comp"]
         compared = contrast_rows(settings.contrasts, db, settings, seed)
     rows = [{**row, "measure": "accuracy", "score": row["right"] / row["n"]} for row in scores]
-    rows += [{**row, "measure": row["contrast"], "facet": ALL, "value": ""} for row in compared]
+    rows += [{**row, "measure": row["contrast"], "facet": facets.ALL, "value": ""} for row in compared]
     return [{column: row[column] for column in SUBMITTED.fields.names} for row in rows]
 
 

@@ -13,7 +13,6 @@ from compvqa import tables
 from compvqa.errors import InputError
 
 Inputs = Mapping[str, Sequence[Path]]
-PARTS = ("train", "dev", "test")
 
 
 def plain(label: str) -> str:

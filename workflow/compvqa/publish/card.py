@@ -52,7 +52,7 @@ def front_matter(described: Description) -> str:
         "configs": [],
     }
     filled = [split for split in described.splits if split.filled()]
-    default = next((split.name for split in filled if split.definition.setup == "iid"), None)
+    default = next((split.name for split in filled if split.definition.held_out() is None), None)
     for split in filled:
         files = [{"split": part.name, "path": part.path} for part in split.filled()]
         main = {"default": True} if split.name == default else {}

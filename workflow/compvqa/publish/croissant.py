@@ -73,8 +73,7 @@ def _file(context: mlc.Context, part: Part) -> mlc.FileObject:
 
 def _records(context: mlc.Context, described: Description, split: Split, part: Part) -> mlc.RecordSet:
     name = f"{split.name}/{part.name}"
-    definition = split.definition
-    held = definition.property or (definition.drawn.kind if definition.drawn else "nothing")
+    held = split.definition.told()
     return mlc.RecordSet(
         ctx=context,
         id=quote(name),

@@ -18,17 +18,18 @@ from compvqa.provenance.sources import Licence, Source, common, licence
 from compvqa.publish.parquet import language_of_published, meaning, published_schema
 from compvqa.publish.settings import PublishSettings
 from compvqa.records.record import sha256
-from compvqa.splits.splitters import SplitDefinition, read_definition
+from compvqa.splits.setups import Definition, find_setup
+from compvqa.splits.splitters import read_definition
 
-PARTS = ("train", "train_size", "dev", "dev_iid", "dev_comp", "test", "test_comp")
 DATA = "data"  # folder of the files: data/<split>/<part>.parquet
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a split: its file, by its path in the folder, with its rows and bytes."""
+    """A part of a split: its file, by its path in the folder, with its rows and bytes, and what its questions are."""
 
     name: str
+    meaning: str
     path: str
     rows: int
     bytes: int
@@ -39,7 +40,7 @@ class Part:
 class Split:
     """A split and its parts, those without questions too."""
 
-    definition: SplitDefinition
+    definition: Definition
     parts: tuple[Part, ...]
     recipe: str
 
@@ -70,6 +71,10 @@ class Description:
     example: Mapping[str, object]
     fields: pa.Schema
     meaning: Mapping[str, str]
+
+    def meanings(self) -> list[tuple[str, str]]:
+        """What the parts of all splits are, each with its name, in order."""
+        return list(dict.fromkeys((part.name, part.meaning) for split in self.splits for part in split.parts))
 
 
 def describe(
@@ -110,11 +115,15 @@ def describe(
 def _split(folder: Path, path: Path) -> Split:
     definition = read_definition(read_yaml(path))
     made = folder / DATA / definition.name
-    found = [made / f"{part}.parquet" for part in PARTS if (made / f"{part}.parquet").is_file()]
+    parts = [(part, made / f"{part.name}.parquet") for part in find_setup(definition.setup).parts]
+    found = [
+        Part(part.name, part.meaning, p.relative_to(folder).as_posix(), _rows(p), p.stat().st_size, sha256(p))
+        for part, p in parts
+        if p.is_file()
+    ]
     if not found:
         raise InputError(f"{made} has no files: publish the split {definition.name} first.")
-    parts = (Part(p.stem, p.relative_to(folder).as_posix(), _rows(p), p.stat().st_size, sha256(p)) for p in found)
-    return Split(definition, tuple(parts), tables.recipe_of(found[0]) or "")
+    return Split(definition, tuple(found), tables.recipe_of(folder / found[0].path) or "")
 
 
 def _rows(path: Path) -> int:

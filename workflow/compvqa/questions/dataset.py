@@ -20,6 +20,7 @@ from compvqa.programs.rows import from_json, walk
 from compvqa.tables import Schema
 
 LANGUAGE = "language"
+PARTS = ("train", "dev", "test")  # of the dataset itself
 CORE = pa.schema(
     [
         ("question_id", pa.string()),  # a hash of its content

@@ -1,4 +1,4 @@
-"""The guard against leaks between the sides of a split (COVR, sections 3.4 and 4)."""
+"""The guard against leaks between the parts of a split (COVR, sections 3.4 and 4), as its setup says them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from compvqa.programs import wings
 from compvqa.programs.properties import AttributeGroups, Predicate
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.tables import SCENES
+from compvqa.splits.setups import ALL, FIT, IMAGE, NO, TEXT, Part, Setup
 
 
 def check_leaks(
     dataset: Path,
     name: str,
+    setup: Setup,
     parts: Mapping[str, Sequence[str]],
     held_out: Predicate | None = None,
     few: int = 0,
@@ -27,16 +29,17 @@ def check_leaks(
 ) -> dict[str, int]:
     """Raise :class:`InputError` if the parts (name to question ids) of the split ``name`` leak.
 
-    * No image is in a train part and in a dev or test part. With ``scenes`` (a scenes table) images are
-      compared; without, scenes, of which there is one an image after merging.
-    * No question text is in a dev part and in a test part.
-    * In ``train`` exactly ``few`` questions have the property ``held_out`` (all of train's, if it has fewer).
+    * No image or text is on two sides that the setup holds apart in it (``setup.apart``). With ``scenes`` (a scenes
+      table) images are compared; without, scenes, of which there is one an image after merging.
+    * In each part that models are fitted on, and that the property ``held_out`` is kept from, exactly ``few`` questions
+      have it (all of its side, if that has fewer); 0 where the setup keeps none. In other parts none, or all.
 
     Gives, for the record, the numbers of images, texts and questions that were compared, by side.
     """
+    of = {part: setup.part(part) for part in parts}
     sides = {
-        side: pa.array(sorted({q for part, ids in parts.items() if part.startswith(side) for q in ids}), pa.string())
-        for side in ("train", "dev", "test")
+        side: pa.array(sorted({q for part, ids in parts.items() if of[part].side == side for q in ids}), pa.string())
+        for side in setup.sides
     }
     table = tables.read(dataset, columns=["question_id", "text", "scene_ids"])
     rows = {side: table.filter(pc.is_in(table["question_id"], ids)) for side, ids in sides.items()}
@@ -46,18 +49,30 @@ def check_leaks(
                 f"split {name} names {len(ids) - len(rows[side])} {side} questions that {dataset} does not "
                 "hold: split it again."
             )
-    image_of = _images(scenes)
-    seen = _shown(rows["train"], image_of)
-    compared = {"leak guard: images of train": len(seen)}
-    for side in ("dev", "test"):
-        shown = _shown(rows[side], image_of)
-        _refuse_common(seen, shown, f"split {name} leaks: train and {side} share the image")
-        compared[f"leak guard: images of {side}, none of train's"] = len(shown)
-    _refuse_common(rows["dev"]["text"], rows["test"]["text"], f"split {name} leaks: dev and test share the text")
-    compared["leak guard: questions of dev, with no text of test"] = rows["dev"].num_rows
+    compared = _check_images(name, setup, rows, _images(scenes)) | _check_texts(name, setup, rows)
     if held_out is not None:
-        found = _check_property(dataset, name, parts, held_out, few, lexicon)
-        compared["leak guard: questions of train with what is held out"] = found
+        compared |= _check_property(dataset, name, setup, parts, held_out, few, lexicon)
+    return {f"leak guard: {what}": count for what, count in compared.items()}
+
+
+def _check_images(name: str, setup: Setup, rows: Mapping[str, pa.Table], image_of: pa.Table | None) -> dict[str, int]:
+    compared: dict[str, int] = {}
+    for apart in setup.apart:
+        if apart.what == IMAGE:
+            seen, shown = (_shown(rows[side], image_of) for side in (apart.one, apart.other))
+            compared[f"images of {apart.one}"] = len(seen)
+            _refuse_common(seen, shown, f"split {name} leaks: {apart.one} and {apart.other} share the image")
+            compared[f"images of {apart.other}, none of {apart.one}'s"] = len(shown)
+    return compared
+
+
+def _check_texts(name: str, setup: Setup, rows: Mapping[str, pa.Table]) -> dict[str, int]:
+    compared: dict[str, int] = {}
+    for apart in setup.apart:
+        if apart.what == TEXT:
+            one, other = (rows[side]["text"] for side in (apart.one, apart.other))
+            _refuse_common(one, other, f"split {name} leaks: {apart.one} and {apart.other} share the text")
+            compared[f"questions of {apart.one}, with no text of {apart.other}"] = len(one)
     return compared
 
 
@@ -83,29 +98,44 @@ def _refuse_common(a: pa.ChunkedArray, b: pa.ChunkedArray, message: str) -> None
 def _check_property(
     dataset: Path,
     name: str,
+    setup: Setup,
     parts: Mapping[str, Sequence[str]],
     held_out: Predicate,
     few: int,
     lexicon: AttributeGroups | None,
-) -> int:
-    """Count the property again in what the split keeps of train, and see that dev and test agree with it."""
+) -> dict[str, int]:
+    """Count the property again in the parts that are fitted on, and see that the others agree with it."""
+    asked = [part for part in setup.parts if part.held_out and part.name in parts]
+    kept = {part.name: set(parts[part.name]) for part in asked}
+    found = dict.fromkeys([part.name for part in asked], 0)
+    on_side = dict.fromkeys(setup.sides, 0)
     properties = wings.part(language_of(dataset), "properties")
     table = tables.read(dataset, columns=["question_id", "part", *properties.COLUMNS])
-    kept = {part: set(ids) for part, ids in parts.items()}
-    found = {"train": 0, "in all": 0}
     for batch in table.to_batches(16_384):
-        ids, of_part = (batch[column].to_pylist() for column in ("question_id", "part"))
-        for question_id, part, question in zip(ids, of_part, properties.questions(batch, lexicon), strict=True):
+        ids, sides = (batch[column].to_pylist() for column in ("question_id", "part"))
+        for question_id, side, question in zip(ids, sides, properties.questions(batch, lexicon), strict=True):
             holds = held_out(question)
-            found["in all"] += holds and part == "train"
-            found["train"] += holds and question_id in kept["train"]
-            wrong = "dev_iid" if holds else "dev_comp" if part == "dev" else "test_comp"
-            if question_id in kept.get(wrong, ()):
-                verb = "has" if holds else "lacks"
-                raise InputError(f"split {name}: question {question_id} in {wrong} {verb} the held-out property.")
-    expected = min(few, found["in all"])
-    if found["train"] != expected:
-        raise InputError(
-            f"split {name} leaks: {found['train']} questions in train have the held-out property instead of {expected}."
-        )
-    return expected
+            if side in on_side:
+                on_side[side] += holds
+            for part in asked:
+                if question_id in kept[part.name]:
+                    found[part.name] += holds
+                    _refuse_wrong(name, part, question_id, holds)
+    compared = {}
+    for part in asked:
+        if part.role == FIT:
+            expected = min(0 if part.held_out == NO else few, on_side[part.side])
+            if found[part.name] != expected:
+                raise InputError(
+                    f"split {name} leaks: {found[part.name]} questions in {part.name} have the held-out property "
+                    f"instead of {expected}."
+                )
+            compared[f"questions of {part.name} with what is held out"] = expected
+    return compared
+
+
+def _refuse_wrong(name: str, part: Part, question_id: str, holds: bool) -> None:
+    """A question that a part may not have; parts that are fitted on are counted instead."""
+    if part.role != FIT and holds != (part.held_out == ALL):
+        verb = "has" if holds else "lacks"
+        raise InputError(f"split {name}: question {question_id} in {part.name} {verb} the held-out property.")

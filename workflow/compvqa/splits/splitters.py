@@ -1,26 +1,20 @@
-"""Splits of the balanced data set: i.i.d., and compositional ones that hold a property out (COVR, section 4).
+"""Splits of a dataset: i.i.d., and compositional ones that hold a property out (COVR, section 4).
 
 A split is one file in ``config/splits``. What it holds out is named there, or drawn from the data
 (:mod:`compvqa.splits.drawn`). Splitting only takes questions away: train keeps the images of
-train, dev and test those of val. The parts of a compositional split are
-
-* ``train``: train questions without the property; in the few-shot setup also M that have it;
-* ``train_size``: as many train questions, drawn from all of them (what VB_iid-size is trained on);
-* ``dev_iid``: dev questions without the property (for early stopping);
-* ``dev_comp`` and ``test_comp``: dev and test questions that have it.
+train, dev and test those of val. Which parts a split has, its setup says (:mod:`compvqa.splits.setups`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pydantic import Field, NonNegativeInt, PositiveFloat, ValidationError, model_validator
+from pydantic import ValidationError
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -30,60 +24,39 @@ from compvqa.progress import track
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.seeds import by_rank
-from compvqa.settings import Settings
-from compvqa.splits.drawn import Drawn, draw
+from compvqa.splits.drawn import draw
 from compvqa.splits.expressions import predicate
 from compvqa.splits.leaks import check_leaks
+from compvqa.splits.setups import ALL, FEW, FIT, NO, Definition, Part, Setup, SplitSettings, find_setup
 from compvqa.tables import Schema
 
 SPLITS = Schema(
     "splits",
-    pa.schema([("split_name", pa.string()), ("part", pa.string()), ("question_id", pa.string())]),
+    pa.schema(
+        [
+            ("split_name", pa.string()),
+            ("part", pa.string()),
+            ("question_id", pa.string()),
+            ("role", pa.string()),  # what the part is for: fit, choose, test
+            ("held_out", pa.string()),  # which of its questions have what is held out: none, few, all; "": not asked
+        ]
+    ),
     key=("split_name", "part", "question_id"),
 )
 
 
-class SplitSettings(Settings):
-    """What all splits share."""
-
-    m_scale: PositiveFloat = Field(
-        1.0, description="factor on every few-shot split's M, for data sets smaller than COVR"
-    )
-
-
-class SplitDefinition(Settings):
-    """One file of ``config/splits``."""
-
-    name: str = Field(description="the file's name without .yaml")
-    title: str = Field("", description="the split's name in tables, as in the paper; empty: the name")
-    setup: Literal["iid", "few-shot", "zero-shot"] = Field(
-        description="iid: nothing is held out; few-shot: train keeps M questions with the property; zero-shot: none"
-    )
-    property: str = Field("", description="what is held out: an expression of properties")
-    drawn: Drawn | None = Field(
-        None, discriminator="kind", description="what is held out, where it is drawn from the data: programs, or pairs"
-    )
-    m: NonNegativeInt = Field(250, description="few-shot: M, the questions with the property that train keeps")
-
-    @model_validator(mode="after")
-    def _whole(self) -> SplitDefinition:
-        if bool(self.property) + bool(self.drawn) != (self.setup != "iid"):
-            raise ValueError("a split has a property, or one drawn, exactly if its setup is few-shot or zero-shot")
-        return self
-
-    def few(self, settings: SplitSettings) -> int:
-        """M, scaled; 0 in the zero-shot setup."""
-        return round(self.m * settings.m_scale) if self.setup == "few-shot" else 0
-
-
-def read_definition(definition: dict) -> SplitDefinition:
-    """The content of a split's file, checked; raises :class:`InputError` naming split and key."""
+def read_definition(definition: dict) -> Definition:
+    """The content of a split's file, checked by its setup; raises :class:`InputError` naming split and key."""
+    setup, name = definition.get("setup"), definition.get("name", "?")
     try:
-        return SplitDefinition.model_validate(definition)
+        kind = find_setup(setup).definition if isinstance(setup, str) else Definition
+        return kind.model_validate(definition)
+    except InputError as error:
+        raise InputError(f"split {name}, setup: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "its keys"
-        raise InputError(f"split {definition.get('name', '?')}, {where}: {first['msg']}.") from None
+        raise InputError(f"split {name}, {where}: {first['msg']}.") from None
 
 
 def split(
@@ -101,26 +74,25 @@ def split(
     for each empty part why it is empty. Raises :class:`InputError` if anything leaks (:func:`check_leaks`).
     """
     described = read_definition(definition)
-    properties = wings.part(language_of(dataset), "properties")
+    setup, few = find_setup(described.setup), described.few(settings)
     words = Lexicon.load(lexicon) if lexicon else None
     table = tables.read(dataset, columns=["question_id", "part"])
-    ids, of_part = np.array(table["question_id"].to_pylist(), dtype=object), _masks(table)
-    if described.setup == "iid":
-        parts = {part: ids[mask].tolist() for part, mask in of_part.items()}
-        held_out, counts = None, {}
-    else:
-        if described.drawn:
-            held_out, drawn = draw(dataset, described.drawn, seed)
-        else:
-            held_out, drawn = predicate(described.property, properties.named), {}
-        held = _holds(dataset, held_out, words)
-        parts, counts = _compositional(ids, of_part, held, described, settings, seed)
-        counts |= drawn
-    compared = check_leaks(dataset, described.name, parts, held_out, described.few(settings), words, scenes)
+    ids, of_side = np.array(table["question_id"].to_pylist(), dtype=object), _masks(table, setup)
+    held_out, drawn = _predicate(dataset, described, seed)
+    held = np.zeros(len(ids), dtype=bool) if held_out is None else _holds(dataset, held_out, words)
+    parts = _parts(ids, of_side, held, setup, described.name, few, seed)
+    counts = {} if held_out is None else _counts(setup, parts, of_side, held, few) | drawn
+    compared = check_leaks(dataset, described.name, setup, parts, held_out, few, words, scenes)
     rows = [
-        {"split_name": described.name, "part": part, "question_id": question}
-        for part, questions in parts.items()
-        for question in questions
+        {
+            "split_name": described.name,
+            "part": part.name,
+            "question_id": question,
+            "role": part.role,
+            "held_out": part.held_out,
+        }
+        for part in setup.parts
+        for question in parts[part.name]
     ]
     tables.write(out, SPLITS, rows)
     sizes = {f"out: {part}": len(questions) for part, questions in parts.items()}
@@ -132,13 +104,20 @@ def guard(
 ) -> dict[str, int]:
     """The leak guard run again on a split that was made; what it compared, or :class:`InputError` if anything leaks."""
     described = read_definition(definition)
-    properties = wings.part(language_of(dataset), "properties")
-    held_out = predicate(described.property, properties.named) if described.property else None
-    if described.drawn:
-        held_out, _ = draw(dataset, described.drawn, seed)
+    held_out, _ = _predicate(dataset, described, seed)
     words = Lexicon.load(lexicon) if lexicon else None
-    few = described.few(settings)
-    return check_leaks(dataset, described.name, parts_of(made), held_out, few, words, scenes)
+    setup, few = find_setup(described.setup), described.few(settings)
+    return check_leaks(dataset, described.name, setup, parts_of(made), held_out, few, words, scenes)
+
+
+def _predicate(dataset: Path, described: Definition, seed: int) -> tuple[Predicate | None, dict[str, int]]:
+    """Whether a question has what is held out, and counts of what there was to draw it from."""
+    held_out = described.held_out()
+    if held_out is None:
+        return None, {}
+    if not isinstance(held_out, str):
+        return draw(dataset, held_out, seed)
+    return predicate(held_out, wings.part(language_of(dataset), "properties").named), {}
 
 
 def parts_of(made: Path) -> dict[str, list[str]]:
@@ -148,9 +127,9 @@ def parts_of(made: Path) -> dict[str, list[str]]:
     return {part: table["question_id"].filter(mask).to_pylist() for part, mask in masks.items()}
 
 
-def _masks(table: pa.Table) -> dict[str, np.ndarray]:
+def _masks(table: pa.Table, setup: Setup) -> dict[str, np.ndarray]:
     parts = np.array(table["part"].to_pylist(), dtype=object)
-    return {part: parts == part for part in ("train", "dev", "test")}
+    return {side: parts == side for side in setup.sides}
 
 
 def _holds(dataset: Path, held_out: Predicate, lexicon: AttributeGroups | None) -> np.ndarray:
@@ -165,36 +144,45 @@ def _holds(dataset: Path, held_out: Predicate, lexicon: AttributeGroups | None) 
     return np.array(flags, dtype=bool)
 
 
-def _compositional(
+def _parts(
     ids: np.ndarray,
-    of_part: Mapping[str, np.ndarray],
+    of_side: Mapping[str, np.ndarray],
     held: np.ndarray,
-    described: SplitDefinition,
-    settings: SplitSettings,
+    setup: Setup,
+    name: str,
+    few: int,
     seed: int,
-) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """The parts of a compositional split, and what is to be counted of it."""
-    name, few = described.name, described.few(settings)
-    train, with_property = of_part["train"], ids[of_part["train"] & held].tolist()
-    shots = by_rank(seed, f"few-shot {name}", with_property)[:few]
-    kept = ids[train & ~held].tolist() + shots
-    parts = {
-        "train": kept,
-        "train_size": by_rank(seed, f"train size {name}", ids[train].tolist())[: len(kept)],
-        "dev_iid": ids[of_part["dev"] & ~held].tolist(),
-        "dev_comp": ids[of_part["dev"] & held].tolist(),
-        "test_comp": ids[of_part["test"] & held].tolist(),
-    }
-    counts = {f"with the property: {part}": int((mask & held).sum()) for part, mask in of_part.items()}
-    counts["filtered from train"] = len(with_property) - len(shots)
-    if len(shots) < few:
-        counts[f"few-shot: train has fewer than M = {few}"] = len(shots)
-    for part, reason in (
-        ("train", "every question of train has the property"),
-        ("dev_iid", "every question of dev has the property"),
-        ("dev_comp", "no question of dev has the property"),
-        ("test_comp", "no question of test has the property"),
-    ):
-        if not parts[part]:
-            counts[f"empty: {part}, because {reason}"] = 1
-    return parts, counts
+) -> dict[str, list[str]]:
+    """The questions of each part of a setup, in the dataset's order, those that are drawn after them."""
+    parts: dict[str, list[str]] = {}
+    for part in setup.parts:
+        side = of_side[part.side]
+        if part.as_many_as:
+            drawn = by_rank(seed, f"train size {name}", ids[side].tolist())
+            parts[part.name] = drawn[: len(parts[part.as_many_as])]
+        else:
+            chosen = side & {NO: ~held, FEW: ~held, ALL: held}.get(part.held_out, True)
+            shots = by_rank(seed, f"few-shot {name}", ids[side & held].tolist())[:few] if part.held_out == FEW else []
+            parts[part.name] = ids[chosen].tolist() + shots
+    return parts
+
+
+def _counts(
+    setup: Setup, parts: Mapping[str, list[str]], of_side: Mapping[str, np.ndarray], held: np.ndarray, few: int
+) -> dict[str, int]:
+    """What is to be counted where something is held out: how much of it there is, what was filtered, what is empty."""
+    with_it = {side: int((mask & held).sum()) for side, mask in of_side.items()}
+    counts = {f"with the property: {side}": count for side, count in with_it.items()}
+    for part in setup.parts:
+        if part.role == FIT and part.held_out:
+            counts |= _filtered(part, with_it[part.side], few if part.held_out == FEW else 0)
+        if part.why_empty and not parts[part.name]:
+            counts[f"empty: {part.name}, because {part.why_empty}"] = 1
+    return counts
+
+
+def _filtered(part: Part, with_it: int, few: int) -> dict[str, int]:
+    """How many questions with what is held out a part was not given, and those it was, if they are fewer than M."""
+    shots = min(few, with_it)
+    fewer = {f"few-shot: {part.name} has fewer than M = {few}": shots} if shots < few else {}
+    return {f"filtered from {part.name}": with_it - shots, **fewer}

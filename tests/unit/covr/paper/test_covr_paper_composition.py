@@ -1,14 +1,16 @@
 """Splits of ours and the questions that stand for them."""
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from compvqa import tables
 from compvqa.covr.paper.composition import composition, question_of
 from compvqa.covr.properties import held, predicate
 from compvqa.paper.splits import read_splits
+from compvqa.splits.splitters import SPLITS
 from fixtures.paper_inputs import NASTY
 from fixtures.paper_tables import rows_of
+from fixtures.split_rows import split_rows
 
 BOTH = "HAS-QUANT and LEXICAL-star"
 
@@ -16,12 +18,12 @@ BOTH = "HAS-QUANT and LEXICAL-star"
 def split_by(world, folder, expression: str, name: str = "own", setup: str = "zero-shot"):
     """A split that holds out the questions of ``expression``, made from the dataset, as inputs."""
     holds = predicate(expression)
-    rows = []
+    parts = {"train": [], "test_comp": []}
     for row in pq.read_table(world.dataset).to_pylist():
         part = {(False, "train"): "train", (True, "test"): "test_comp"}.get((holds(question_of(row)), row["part"]))
-        rows += [{"split_name": name, "part": part, "question_id": row["question_id"]}] if part else []
-    schema = pa.schema([("split_name", pa.string()), ("part", pa.string()), ("question_id", pa.string())])
-    pq.write_table(pa.Table.from_pylist(rows, schema=schema), folder / f"{name}.parquet")
+        if part:
+            parts[part].append(row["question_id"])
+    tables.write(folder / f"{name}.parquet", SPLITS, split_rows(name, setup, parts))
     (folder / f"{name}.yaml").write_text(f"name: {name}\ntitle: {name.upper()}\nsetup: {setup}\n")
     return world.inputs | {"splits": [folder / f"{name}.parquet"], "definitions": [folder]}
 
@@ -101,9 +103,8 @@ def test_sizes_of_all_parts_are_told_and_answers_that_train_never_gives(world, t
     """With all that count held out, train gives no number."""
     inputs = split_by(world, tmp_path, "HAS-COUNT", "count", "few-shot")
     rows = pq.read_table(world.dataset).to_pylist()
-    whole = [{"split_name": "iid", "part": row["part"], "question_id": row["question_id"]} for row in rows]
-    schema = pq.read_schema(inputs["splits"][0])
-    pq.write_table(pa.Table.from_pylist(whole, schema=schema), tmp_path / "iid.parquet")
+    whole = {part: [row["question_id"] for row in rows if row["part"] == part] for part in ("train", "dev", "test")}
+    tables.write(tmp_path / "iid.parquet", SPLITS, split_rows("iid", "iid", whole))
     (tmp_path / "iid.yaml").write_text("name: iid\ntitle: i.i.d.\nsetup: iid\n")
     for draw in (1, 2):
         (tmp_path / f"drawn-{draw}.yaml").write_text(f"name: drawn-{draw}\ntitle: Drawn\nsetup: zero-shot\n")

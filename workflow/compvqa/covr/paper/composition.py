@@ -12,7 +12,7 @@ import duckdb
 from compvqa.covr.paper.examples import LONG, by_id, readable
 from compvqa.covr.properties import Question, held
 from compvqa.paper.data import Inputs, one
-from compvqa.paper.splits import PART, Split
+from compvqa.paper.splits import Split
 
 TRAIN_EXAMPLES = 2
 TRIED = 60  # train questions of each template that are looked at for an example
@@ -34,13 +34,14 @@ def composition(inputs: Inputs, split: Split) -> Composition | None:
     Train questions are chosen one after the other: each has as many as can be of the test question's properties
     (Table 5) that those before it lack, then as many of its names.
     """
-    if not split.sizes.get(PART):
+    if not split.tested:
         return None
     dataset = one(inputs, "dataset")
     with duckdb.connect() as db:
         sql = """select question_id, text from read_parquet($dataset)
-            semi join (select question_id from read_parquet($split) where part = $part) using (question_id)"""
-        given = {"dataset": str(dataset), "split": str(split.file), "part": PART}
+            semi join (select question_id from read_parquet($split) where list_contains($tested, part))
+            using (question_id)"""
+        given = {"dataset": str(dataset), "split": str(split.file), "tested": [part.name for part in split.tested]}
         tested = [{"question_id": a, "text": b} for a, b in db.execute(sql, given).fetchall()]
         if not tested:
             return None
@@ -77,14 +78,15 @@ def _worth(of: Collection[tuple[str, str]], lacking: Collection[tuple[str, str]]
 
 def _near(db: duckdb.DuckDBPyConnection, dataset: Path, split: Split, names: Iterable[str]) -> list[dict]:
     """Train questions of a split: of each template some that have many of ``names`` and are not long, those first."""
+    fitted = [part.name for part in split.fitted]
     written = [json.dumps(name, ensure_ascii=False) for name in sorted(names)]
     sql = f"""select question_id,
             {" + ".join(["0", *("contains(program, ?)::integer" for _ in written)])} as shared,
             greatest(len(string_split(text, ' ')) - {LONG}, 0) as long
         from read_parquet(?)
-        semi join (select question_id from read_parquet(?) where part = 'train') using (question_id)
+        semi join (select question_id from read_parquet(?) where list_contains(?, part)) using (question_id)
         qualify row_number() over (partition by template order by shared desc, long, md5(question_id)) <= {TRIED}
         order by shared desc, long, md5(question_id)"""
-    found = [row[0] for row in db.execute(sql, [*written, str(dataset), str(split.file)]).fetchall()]
+    found = [row[0] for row in db.execute(sql, [*written, str(dataset), str(split.file), fitted]).fetchall()]
     rows = by_id(dataset, COLUMNS, found)
     return [rows[question_id] for question_id in found]

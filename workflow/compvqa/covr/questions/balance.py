@@ -21,8 +21,9 @@ import pyarrow.parquet as pq
 from pydantic import Field, NonNegativeInt
 
 from compvqa import query, tables
-from compvqa.covr.questions.tables import DATASET, PARTS, QUESTIONS
+from compvqa.covr.questions.tables import DATASET, QUESTIONS
 from compvqa.progress import track
+from compvqa.questions.dataset import PARTS
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 

@@ -30,5 +30,4 @@ QUESTIONS = Schema(
     ),
     key=("question_id",),
 )
-PARTS = ("train", "dev", "test")
 DATASET = dataset_schema(LANGUAGE.name, pa.schema([*QUESTIONS.fields, CORE.field("part"), CORE.field("properties")]))

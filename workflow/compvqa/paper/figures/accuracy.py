@@ -10,13 +10,14 @@ from compvqa.paper import style
 from compvqa.paper.data import Inputs, one, templates_in_order
 from compvqa.paper.reference import Reference
 from compvqa.paper.scores import Results
+from compvqa.paper.splits import DEV
 
 COLORS = (style.PALE, style.BLUE)
 
 
 def make(inputs: Inputs, reference: Reference) -> Figure:
     """Horizontal bars a template with ± the deviation over seeds; a grey diamond is the paper's value."""
-    part = reference.options.get("part", "dev")
+    part = reference.options.get("part", DEV)
     results = Results.load(one(inputs, "scores"), reference.options)
     found = {column: results.by(TEMPLATE, reference.shown(column), part) for column in reference.columns}
     names = templates_in_order([name for scores in found.values() for name in scores], list(reference.rows))

@@ -12,7 +12,7 @@ from compvqa.paper.data import Inputs, frame, one, plain
 from compvqa.paper.reference import Reference, Shown
 from compvqa.paper.render import Cell, Row, Table
 from compvqa.paper.scores import Results, beside, contrast_interval
-from compvqa.paper.splits import PART, Split, read_splits
+from compvqa.paper.splits import Split, read_splits
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,16 @@ class Ours:
         """Our value for the splits of one row beside the paper's."""
         names = [split.name for split in splits]
         shown = reference.shown(column)
+        part = next((part.name for split in splits for part in split.tested), "")
         if shown.left_out:
-            filtered = [self.whole - split.sizes["train"] for split in splits if "train" in split.sizes]
+            filtered = [self.whole - sum(part.questions for part in s.fitted) for s in splits if s.fitted]
             return Cell(*(over_seeds(filtered) if filtered else ()), paper=paper, form=form(shown))
         if shown.contrast:
-            value, low = self.results.contrast(shown.contrast, names, PART, self.text)
-            given = (self.contrasts, shown.contrast, self.results.model, names, PART, self.text)
+            value, low = self.results.contrast(shown.contrast, names, part, self.text)
+            given = (self.contrasts, shown.contrast, self.results.model, names, part, self.text)
             interval = None if value is None or reference.apart else contrast_interval(*given)
             return Cell(value, paper=paper, form=form(shown), low=low, interval=interval)
-        return beside(self.results.score(shown, names, PART, self.text), paper, reference)
+        return beside(self.results.score(shown, names, part, self.text), paper, reference)
 
 
 def form(shown: Shown) -> str:

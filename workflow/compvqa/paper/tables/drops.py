@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from compvqa.paper.data import PARTS, Inputs, frame, one
+from compvqa.paper.data import Inputs, frame, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
+from compvqa.questions.dataset import PARTS
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:

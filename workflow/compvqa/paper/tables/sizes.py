@@ -10,12 +10,11 @@ import duckdb
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.paper.splits import PART, Split, read_splits
+from compvqa.paper.splits import Split, read_splits
+from compvqa.splits.setups import ALL, ANY, CHOOSE, NO
 
 SETUPS = ("iid", "few-shot", "zero-shot")
 COLUMNS = ("Train", "Dev without it", "Dev with it", "Test with it", "Of these: answer not in train")
-PARTS = ("train", "dev_iid", "dev_comp", PART)
-WHOLE = {"dev_iid": "dev", PART: "test"}  # what the i.i.d. split, which holds nothing out, has in their place
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
@@ -38,19 +37,21 @@ def make(inputs: Inputs, reference: Reference) -> Table:
 def _values(db: duckdb.DuckDBPyConnection, split: Split, dataset: Path) -> list[int | None]:
     if not split.file:
         return [None] * len(COLUMNS)
-    sizes = dict(split.sizes)
-    sizes |= {part: sizes[whole] for part, whole in WHOLE.items() if whole in sizes}
-    absent = None if WHOLE[PART] in sizes else 0
-    return [*(sizes.get(part, absent) for part in PARTS), _unknown(db, split.file, dataset)]
+    held_out = (split.fitted, split.of(CHOOSE, NO, ANY), split.of(CHOOSE, ALL), split.tested)
+    sizes: list[int | None] = [sum(part.questions for part in parts) for parts in held_out]
+    if split.parts and not split.holds_out:
+        sizes = [size or None for size in sizes]
+    return [*sizes, _unknown(db, split, dataset)]
 
 
-def _unknown(db: duckdb.DuckDBPyConnection, split: Path, dataset: Path) -> int:
-    """How many test questions have an answer that no question of train has."""
+def _unknown(db: duckdb.DuckDBPyConnection, split: Split, dataset: Path) -> int:
+    """How many test questions have an answer that no question of what the split keeps of train has."""
     sql = """with of as (
             select parts.part, lower(trim(answer)) as answer
             from read_parquet($split) parts join read_parquet($dataset) using (question_id)
         )
-        select count(*) from of where part in ($part, $whole)
-            and answer not in (select answer from of where part = 'train')"""
-    given = {"split": str(split), "dataset": str(dataset), "part": PART, "whole": WHOLE[PART]}
+        select count(*) from of where list_contains($tested, part)
+            and answer not in (select answer from of where list_contains($fitted, part))"""
+    parts = {side: [part.name for part in of] for side, of in (("tested", split.tested), ("fitted", split.fitted))}
+    given = {"split": str(split.file), "dataset": str(dataset), **parts}
     return db.execute(sql, given).fetchall()[0][0]

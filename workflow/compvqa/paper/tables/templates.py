@@ -8,6 +8,7 @@ from compvqa.paper.data import Inputs, frame, one, plain
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
 from compvqa.paper.scores import Results, beside
+from compvqa.paper.splits import TESTED
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
@@ -15,7 +16,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
 
     One without questions, or that no trained model answered, says so.
     """
-    part, text = reference.options.get("part", "test"), reference.options.get("text", GENERATED)
+    part, text = reference.options.get("part", TESTED), reference.options.get("text", GENERATED)
     results = Results.load(one(inputs, "scores"), reference.options)
     asked = frame(one(inputs, "dataset"), ["template"], part)["template"].value_counts()
     names = {plain(name): name for name in asked.index}

@@ -10,6 +10,7 @@ from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
 from compvqa.paper.scores import Results
+from compvqa.paper.splits import TESTED
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
@@ -17,7 +18,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
 
     One that no question has, or that no run was asked about, says so.
     """
-    part = reference.options.get("part", "test")
+    part = reference.options.get("part", TESTED)
     results = Results.load(one(inputs, "scores"), reference.options)
     found = {column: results.by(PROPERTY, reference.shown(column), part) for column in reference.columns}
     asked = _asked(results, part)

@@ -1,0 +1,28 @@
+"""Train has no question with what is held out; dev and test are scored on those that have it (COVR, section 4.2)."""
+
+from compvqa.splits.holding import HoldsOut
+from compvqa.splits.setups import ALL, CHOOSE, FIT, IMAGE, NO, TEST, TEXT, Apart, Part, Setup, Variant
+
+SETUP = Setup(
+    definition=HoldsOut,
+    parts=(
+        Part("train", FIT, "train", "what a model learns from: train without what is held out", NO),
+        Part(
+            "train_size",
+            FIT,
+            "train",
+            "as many questions, drawn from all of train, to compare with a model that has seen what is held out",
+            as_many_as="train",
+        ),
+        Part("dev_iid", CHOOSE, "dev", "to keep weights by: dev without what is held out", NO),
+        # No run keeps weights by it, but people choose between models by it, as Figure 13 its M.
+        Part("dev_comp", CHOOSE, "dev", "to choose models by: dev with what is held out", ALL),
+        Part("test_comp", TEST, "test", "to test them on: test with what is held out", ALL),
+    ),
+    variants={
+        "comp": Variant(("train",), ("dev_iid",)),  # VB_0
+        "size": Variant(("train_size",), ("dev_iid",)),  # VB_iid-size
+    },
+    predicted=("dev_comp", "test_comp"),
+    apart=(Apart(IMAGE, "train", "dev"), Apart(IMAGE, "train", "test"), Apart(TEXT, "dev", "test")),
+)
