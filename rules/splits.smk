@@ -4,6 +4,7 @@ rule split:
     input:
         dataset=lambda wildcards: dataset_of(wildcards.split),
         scenes=f"{T}/scenes/scenes.parquet",
+        beside=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES[1:]),  # if a property looks at them
         lexicon=LEXICON,
     output:
         split=f"{T}/splits/{{split}}.parquet",
@@ -17,8 +18,8 @@ rule split:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(2000, 20),
-        runtime=minutes(10, 0.02),
+        mem_mb=memory(2000, 20, of=["dataset", "scenes"]),
+        runtime=minutes(10, 0.02, of=["dataset", "scenes"]),
     params:
         config=lambda wildcards: split_settings(wildcards.split),
         lexicon=repeated("--lexicon", LEXICON),

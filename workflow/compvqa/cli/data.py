@@ -163,7 +163,10 @@ def read_paraphrases(
 def split(
     out: Annotated[Path, typer.Argument(help="Table of the split to write.")],
     dataset: Annotated[Path, typer.Option(help="Table of the balanced dataset.")],
-    scenes: Annotated[Path, typer.Option(help="The scenes table, to check that no image is on both sides.")],
+    scenes: Annotated[
+        Path,
+        typer.Option(help="The scenes table, for its images; properties may look at the tables beside it."),
+    ],
     lexicon: Annotated[Path | None, typer.Option(help="Lexicon that knows the attributes' groups.")] = None,
     config: Config = None,
     seed: Seed = 1,
@@ -179,9 +182,10 @@ def split(
     frame = Frame("split", config, seed, code)
     request = frame.settings(SplitRequest)
     settings = validate(SplitSettings, request.settings, "splits")
+    beside = [path for path in scene_tables(scenes.parent) if path != scenes and path.exists()]
     frame.run(
         lambda: work(dataset, request.definition, lexicon, out, settings, seed, scenes),
-        [dataset, scenes, *([lexicon] if lexicon else [])],
+        [dataset, scenes, *beside, *([lexicon] if lexicon else [])],
         [out],
         language=language_of(dataset),
         setup=module_of(read_definition(request.definition).setup),

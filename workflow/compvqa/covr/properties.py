@@ -5,6 +5,9 @@ A property is a predicate over a question's program, template, answer and subgra
 operators is about the rows of the question's own program, not about the conditions inside quantifiers. What it says of
 the subgraph is, where that is not known (of questions that were read from released files), about the references in the
 program, conditions included.
+
+A property may look at the question's scenes (:attr:`Question.scenes`) where splits are made. Scores read no scenes and
+ask all names that are bare or have listed values, so such a property is not bare, and a phrase says its values.
 """
 
 from __future__ import annotations
@@ -19,8 +22,9 @@ from compvqa.covr import structures
 from compvqa.covr.language import COMPARISONS
 from compvqa.covr.subgraphs.subgraph import Subgraph, parse
 from compvqa.programs import properties
-from compvqa.programs.properties import AttributeGroups, Predicate, Property
+from compvqa.programs.properties import AttributeGroups, Predicate, Property, SceneGraphs
 from compvqa.programs.rows import Program, from_json, walk
+from compvqa.scenes.graph import SceneGraph
 from compvqa.splits import expressions
 
 
@@ -38,6 +42,15 @@ class Question:
     tree_json: str | None
     lexicon: AttributeGroups | None = None
     given: Sequence[str] | None = None
+    scene_ids: Sequence[str] = ()
+    graphs: SceneGraphs | None = None
+
+    @cached_property
+    def scenes(self) -> list[SceneGraph]:
+        """The graphs of the question's scenes; :class:`InputError` in a stage that reads none."""
+        if self.graphs is None:
+            raise InputError("a property looks at the scenes of questions, which only splits do: ask another property.")
+        return list(self.graphs.graphs(self.scene_ids))
 
     @cached_property
     def program(self) -> Program:
@@ -58,10 +71,15 @@ class Question:
 COLUMNS = ("template", "answer", "program", "tree", "properties")  # of the data set, from which questions are made
 
 
-def questions(batch: pa.RecordBatch, lexicon: AttributeGroups | None = None) -> Iterator[Question]:
-    """The questions of a batch of the data set's rows that has :data:`COLUMNS`."""
-    for *read, given in zip(*(batch[column].to_pylist() for column in COLUMNS), strict=True):
-        yield Question(*read, lexicon, given)
+def questions(
+    batch: pa.RecordBatch, lexicon: AttributeGroups | None = None, graphs: SceneGraphs | None = None
+) -> Iterator[Question]:
+    """The questions of a batch of the data set's rows that has :data:`COLUMNS`, and scene_ids where ``graphs`` tells of
+    the scenes."""
+    shown = batch["scene_ids"].to_pylist() if graphs else [()] * batch.num_rows
+    rows = zip(*(batch[column].to_pylist() for column in COLUMNS), shown, strict=True)
+    for *read, given, scene_ids in rows:
+        yield Question(*read, lexicon, given, scene_ids, graphs)
 
 
 _QUANTIFIERS = {"All": "ALL", "AllSame": "ALL", "Some": "SOME", "None": "NONE"}

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from compvqa.errors import InputError
 from compvqa.programs.rows import Program
+from compvqa.scenes.graph import SceneGraph
 
 
 class AttributeGroups(Protocol):
     """What properties ask of a lexicon."""
 
     def group(self, attribute: str) -> str | None: ...
+
+
+class SceneGraphs(Protocol):
+    """What properties ask of the scenes."""
+
+    def graphs(self, scene_ids: Iterable[str]) -> Iterator[SceneGraph]: ...
 
 
 class Question(Protocol):

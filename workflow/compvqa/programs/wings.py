@@ -3,7 +3,7 @@
 The folder ``compvqa/<language>/`` has
 
 * ``language.py`` with ``LANGUAGE`` (:class:`compvqa.programs.language.Language`);
-* ``properties.py`` with ``COLUMNS`` (of the dataset, that properties look at), ``questions(batch, lexicon)`` (a
+* ``properties.py`` with ``COLUMNS`` (of the dataset, that properties look at), ``questions(batch, lexicon, graphs)`` (a
   :class:`compvqa.programs.properties.Question` a row), ``named(name)`` (the predicate of a property),
   ``held(question)`` (the names of its properties, sorted) and ``PUBLISHED`` (further columns to publish: name to column
   and meaning);

@@ -13,6 +13,7 @@ from compvqa.errors import InputError
 from compvqa.programs import wings
 from compvqa.programs.properties import AttributeGroups, Predicate
 from compvqa.questions.dataset import language_of
+from compvqa.scenes.asked import AskedScenes
 from compvqa.scenes.tables import SCENES
 from compvqa.splits.setups import ALL, FIT, IMAGE, NO, TEXT, Part, Setup
 
@@ -51,7 +52,7 @@ def check_leaks(
             )
     compared = _check_images(name, setup, rows, _images(scenes)) | _check_texts(name, setup, rows)
     if held_out is not None:
-        compared |= _check_property(dataset, name, setup, parts, held_out, few, lexicon)
+        compared |= _check_property(dataset, name, setup, parts, held_out, few, lexicon, scenes)
     return {f"leak guard: {what}": count for what, count in compared.items()}
 
 
@@ -103,6 +104,7 @@ def _check_property(
     held_out: Predicate,
     few: int,
     lexicon: AttributeGroups | None,
+    scenes: Path | None,
 ) -> dict[str, int]:
     """Count the property again in the parts that are fitted on, and see that the others agree with it."""
     asked = [part for part in setup.parts if part.held_out and part.name in parts]
@@ -110,10 +112,11 @@ def _check_property(
     found = dict.fromkeys([part.name for part in asked], 0)
     on_side = dict.fromkeys(setup.sides, 0)
     properties = wings.part(language_of(dataset), "properties")
-    table = tables.read(dataset, columns=["question_id", "part", *properties.COLUMNS])
+    graphs = AskedScenes(scenes.parent) if scenes else None
+    table = tables.read(dataset, columns=["question_id", "part", *properties.COLUMNS, "scene_ids"])
     for batch in table.to_batches(16_384):
         ids, sides = (batch[column].to_pylist() for column in ("question_id", "part"))
-        for question_id, side, question in zip(ids, sides, properties.questions(batch, lexicon), strict=True):
+        for question_id, side, question in zip(ids, sides, properties.questions(batch, lexicon, graphs), strict=True):
             holds = held_out(question)
             if side in on_side:
                 on_side[side] += holds

@@ -22,6 +22,7 @@ from compvqa.programs import wings
 from compvqa.programs.properties import AttributeGroups, Predicate
 from compvqa.progress import track
 from compvqa.questions.dataset import language_of
+from compvqa.scenes.asked import AskedScenes
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.seeds import by_rank
 from compvqa.splits.drawn import draw
@@ -70,6 +71,8 @@ def split(
 ) -> dict[str, int]:
     """Write the split that ``definition`` (a file of ``config/splits``) describes.
 
+    ``scenes`` is the scenes table; those beside it are read only if a property looks at a question's scenes.
+
     Counts: questions in and out by part, how many have the property, how many were filtered from train, and
     for each empty part why it is empty. Raises :class:`InputError` if anything leaks (:func:`check_leaks`).
     """
@@ -79,7 +82,7 @@ def split(
     table = tables.read(dataset, columns=["question_id", "part"])
     ids, of_side = np.array(table["question_id"].to_pylist(), dtype=object), _masks(table, setup)
     held_out, drawn = _predicate(dataset, described, seed)
-    held = np.zeros(len(ids), dtype=bool) if held_out is None else _holds(dataset, held_out, words)
+    held = np.zeros(len(ids), dtype=bool) if held_out is None else _holds(dataset, held_out, words, scenes)
     parts = _parts(ids, of_side, held, setup, described.name, few, seed)
     counts = {} if held_out is None else _counts(setup, parts, of_side, held, few) | drawn
     compared = check_leaks(dataset, described.name, setup, parts, held_out, few, words, scenes)
@@ -132,15 +135,17 @@ def _masks(table: pa.Table, setup: Setup) -> dict[str, np.ndarray]:
     return {side: parts == side for side in setup.sides}
 
 
-def _holds(dataset: Path, held_out: Predicate, lexicon: AttributeGroups | None) -> np.ndarray:
-    """For each question, in the table's order, whether it has the property."""
+def _holds(dataset: Path, held_out: Predicate, lexicon: AttributeGroups | None, scenes: Path | None) -> np.ndarray:
+    """For each question, in the table's order, whether it has the property, which may look at the tables beside
+    ``scenes``."""
     properties = wings.part(language_of(dataset), "properties")
     flags: list[bool] = []
+    graphs = AskedScenes(scenes.parent) if scenes else None
     with pq.ParquetFile(dataset) as file:
-        batches = file.iter_batches(16_384, columns=properties.COLUMNS)
+        batches = file.iter_batches(16_384, columns=[*properties.COLUMNS, "scene_ids"])
         total = -(-file.metadata.num_rows // 16_384)
         for batch in track(batches, "reading properties", total, "batch"):
-            flags += map(held_out, properties.questions(batch, lexicon))
+            flags += map(held_out, properties.questions(batch, lexicon, graphs))
     return np.array(flags, dtype=bool)
 
 
