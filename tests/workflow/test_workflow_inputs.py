@@ -53,6 +53,10 @@ def test_a_config_with_a_number_of_too_many_digits_is_named(project):
         ({"candidates": {"per_keys": 3}}, "config key candidates.per_keys is unknown"),
         ({"splits": {"names": ["iid", "has-quant-all", "has-quant-al"]}}, "has no has-quant-al.yaml"),
         ({"models": {"splits": ["has-compar"]}}, "names has-compar, which is not in splits.names"),
+        (
+            {"models": {"trained": ["visualbert-tiny"], "curve": {"splits": ["tpl-verifyattr"]}}},
+            "models.curve.splits names tpl-verifyattr, whose setup zero-shot has no M: name few-shot splits",
+        ),
         ({"word_filter": {"encoder": {"hints": True}}}, "hints needs word_labels.files"),
         ({"presence": {"method": "guess"}}, "there is no method 'guess' for presence: name another"),
         ({"overlap": {"method": "guess"}}, "there is no method 'guess' for overlap: name another"),
@@ -143,3 +147,14 @@ def test_a_missing_file_of_released_weights_is_named(project):
     (project.folder / "config/models/mine.yaml").write_text("model: vilbert\nsettings: {checkpoint: gone.bin}\n")
     done = project.run("--dry-run", "results/tiny/runs/mine.iid.iid.1/model.safetensors", check=False)
     assert done.returncode == 1 and "gone.bin" in done.stdout and "Traceback" not in done.stdout
+
+
+def test_a_split_of_another_chain_is_made_of_its_questions_and_not_scored(project):
+    (project.folder / "config/splits/easy-iid.yaml").write_text("name: easy-iid\nsetup: iid\nchain: easy\n")
+    path = project.folder / project.config
+    path.write_text(path.read_text().replace("    - has-quant-all\n", "    - has-quant-all\n    - easy-iid\n", 1))
+    output = project.run("--dry-run", "--printshellcmds").stdout
+    made = {name: re.search(rf"compvqa {name}.*", output)[0] for name in (r"split \S+/easy-iid\.parquet", "scores")}
+    split, scores = made.values()
+    assert "--dataset results/tiny/easy/dataset/questions.parquet" in split
+    assert "--splits=results/tiny/splits/has-quant-all.parquet" in scores and "easy-iid" not in scores

@@ -21,6 +21,7 @@ import pyarrow as pa
 from compvqa.covr import structures
 from compvqa.covr.language import COMPARISONS
 from compvqa.covr.subgraphs.subgraph import Subgraph, parse
+from compvqa.errors import InputError
 from compvqa.programs import properties
 from compvqa.programs.properties import AttributeGroups, Predicate, Property, SceneGraphs
 from compvqa.programs.rows import Program, from_json, walk

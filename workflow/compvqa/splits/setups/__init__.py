@@ -166,10 +166,11 @@ def check_use(described: Definition, trained: Collection[str], curves: Collectio
     name = described.name
     if name in curves and CURVE not in {variant.asked for variant in find_setup(described.setup).variants.values()}:
         raise InputError(
-            f"models.curve.splits names {name}, whose setup {described.setup} has no M: name few-shot splits there."
+            f"config: models.curve.splits names {name}, whose setup {described.setup} has no M: name few-shot splits "
+            "there."
         )
     if described.chain and name in {*trained, *curves}:
         raise InputError(
-            f"models.splits or models.curve.splits names {name}, which splits the chain {described.chain}: only splits "
-            "of the main chain are scored, so leave it out."
+            f"config: models.splits or models.curve.splits names {name}, which splits the chain {described.chain}: "
+            "only splits of the main chain are scored, so leave it out."
         )
