@@ -18,7 +18,7 @@ from compvqa.provenance.sources import Licence, Source, common, licence
 from compvqa.publish.parquet import language_of_published, meaning, published_schema
 from compvqa.publish.settings import PublishSettings
 from compvqa.records.record import sha256
-from compvqa.splits.setups import Definition, find_setup
+from compvqa.splits.setups import Definition, Setup, find_setup
 from compvqa.splits.splitters import read_definition
 
 DATA = "data"  # folder of the files: data/<split>/<part>.parquet
@@ -26,10 +26,9 @@ DATA = "data"  # folder of the files: data/<split>/<part>.parquet
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a split: its file, by its path in the folder, with its rows and bytes, and what its questions are."""
+    """A part of a split: its file, by its path in the folder, with its rows and bytes."""
 
     name: str
-    meaning: str
     path: str
     rows: int
     bytes: int
@@ -72,9 +71,9 @@ class Description:
     fields: pa.Schema
     meaning: Mapping[str, str]
 
-    def meanings(self) -> list[tuple[str, str]]:
-        """What the parts of all splits are, each with its name, in order."""
-        return list(dict.fromkeys((part.name, part.meaning) for split in self.splits for part in split.parts))
+    def setups(self) -> dict[str, Setup]:
+        """The setups of the splits by name, in order: what their parts are, and what these do not share."""
+        return {split.definition.setup: find_setup(split.definition.setup) for split in self.splits}
 
 
 def describe(
@@ -117,7 +116,7 @@ def _split(folder: Path, path: Path) -> Split:
     made = folder / DATA / definition.name
     parts = [(part, made / f"{part.name}.parquet") for part in find_setup(definition.setup).parts]
     found = [
-        Part(part.name, part.meaning, p.relative_to(folder).as_posix(), _rows(p), p.stat().st_size, sha256(p))
+        Part(part.name, p.relative_to(folder).as_posix(), _rows(p), p.stat().st_size, sha256(p))
         for part, p in parts
         if p.is_file()
     ]
