@@ -68,7 +68,8 @@ class Split:
 
 
 def read_splits(inputs: Inputs, setup: str) -> list[Split]:
-    """The splits defined for a setup (``few-shot``, ``zero-shot``), by name, with the parts of those made."""
+    """The splits of the main chain that are defined for a setup (``few-shot``, ``zero-shot``), by name, with the parts
+    of those made."""
     made: dict[str, tuple[Path, tuple[Part, ...]]] = {}
     with duckdb.connect() as db:
         for path in many(inputs, "splits"):
@@ -79,10 +80,16 @@ def read_splits(inputs: Inputs, setup: str) -> list[Split]:
     found = []
     for path in _definitions(many(inputs, "definitions")):
         data = read_yaml(path)
-        if data.get("setup") == setup:
+        if data.get("setup") == setup and not data.get("chain"):
             name = data.get("name", path.stem)
             found.append(Split(name, data.get("title", name), *made.get(plain(name), (None, ()))))
     return sorted(found, key=lambda split: split.name)
+
+
+def setups_of(inputs: Inputs) -> set[str]:
+    """The setups that splits are defined for."""
+    found = (read_yaml(path).get("setup") for path in _definitions(many(inputs, "definitions")))
+    return {setup for setup in found if setup}
 
 
 def _definitions(paths: Iterable[Path]) -> list[Path]:

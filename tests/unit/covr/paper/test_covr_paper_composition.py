@@ -109,8 +109,10 @@ def test_sizes_of_all_parts_are_told_and_answers_that_train_never_gives(world, t
     for draw in (1, 2):
         (tmp_path / f"drawn-{draw}.yaml").write_text(f"name: drawn-{draw}\ntitle: Drawn\nsetup: zero-shot\n")
     inputs |= {"splits": [*inputs["splits"], tmp_path / "iid.parquet"], "definitions": [tmp_path]}
+    (tmp_path / "other.yaml").write_text("name: other\ntitle: Of a setup of one's own\nsetup: pairs\n")
+    (tmp_path / "easy.yaml").write_text("name: easy\ntitle: Of another chain\nsetup: iid\nchain: easy\n")
     made = rows_of("splits", inputs, tmp_path)
-    assert list(made) == ["i.i.d.", "COUNT", "drawn-1", "drawn-2"]
+    assert list(made) == ["i.i.d.", "COUNT", "drawn-1", "drawn-2", "Of a setup of one's own"]
     assert made["drawn-1"]["note"] == "not made" and not made["drawn-1"]["Train"]
     held = predicate("HAS-COUNT")
     known = {row["answer"].lower() for row in rows if row["part"] == "train" and not held(question_of(row))}

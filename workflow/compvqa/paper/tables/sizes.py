@@ -10,10 +10,10 @@ import duckdb
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.paper.splits import Split, read_splits
+from compvqa.paper.splits import Split, read_splits, setups_of
 from compvqa.splits.setups import ALL, ANY, CHOOSE, NO
 
-SETUPS = ("iid", "few-shot", "zero-shot")
+SETUPS = ("iid", "few-shot", "zero-shot")  # in this order, others after them
 COLUMNS = ("Train", "Dev without it", "Dev with it", "Test with it", "Of these: answer not in train")
 
 
@@ -22,7 +22,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     dataset = one(inputs, "dataset")
     rows: list[Row] = []
     with duckdb.connect() as db:
-        for setup in SETUPS:
+        for setup in [*SETUPS, *sorted(setups_of(inputs) - {*SETUPS})]:
             splits = sorted(read_splits(inputs, setup), key=lambda split: (split.title, split.name))
             shared = Counter(split.title for split in splits)
             for place, split in enumerate(splits):
