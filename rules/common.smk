@@ -48,7 +48,7 @@ try:
         "overlap": {"method": CONFIG.overlap.method},
         "candidates": {"backend": CONFIG.candidates.backend},
         "presence": {"method": CONFIG.presence.method, "models": []},
-        "scores": {"contrast": list(CONFIG.scores.contrasts)},
+        "scores": {"contrast": list(CONFIG.scores.contrasts), "language": CONFIG.language},
         "baseline": {"model": list(CONFIG.models.baselines)},
     }.items():
         modules_of(stage, **plugins)

@@ -99,9 +99,7 @@ rule publish_card:
         testbed=CONFIG.testbed,
         licences=[[row.name, row.file, row.url, row.version, row.licence] for row in DOWNLOADS],
         look=files_digest(PROJECT / "workflow/compvqa/publish/templates"),
-        code=code_of(
-            "publish_card", language=LANGUAGE, setups=sorted({setup_module(name) for name in SPLIT_PARTS})
-        ),
+        code=code_of("publish_card", language=LANGUAGE, setups=sorted({setup_module(name) for name in SPLIT_PARTS})),
     shell:
         f"python -m compvqa publish-card {FOLDER} --questions {{input.questions:q}} --made {{input.made:q}}"
         " --definitions $PROJECT/config/splits {params.splits:q} {params.raw:q} --world={params.world:q} --testbed {params.testbed:q} --record {output.record:q}"

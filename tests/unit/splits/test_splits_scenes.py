@@ -5,8 +5,8 @@ import pytest
 from compvqa import tables
 from compvqa.covr import properties
 from compvqa.covr.properties import Property, Question, predicate
+from compvqa.covr.questions.tables import DATASET
 from compvqa.errors import InputError
-from compvqa.questions.tables import DATASET
 from compvqa.scenes import asked
 from compvqa.splits.splitters import SPLITS, SplitSettings, guard, split
 from unit.covr.questions.question_worlds import write_world

@@ -3,8 +3,8 @@
 import pytest
 
 from compvqa import plugins, tables
+from compvqa.covr.questions.tables import DATASET
 from compvqa.errors import InputError
-from compvqa.questions.tables import DATASET
 from compvqa.splits import setups
 from compvqa.splits.setups import ANY, CHOOSE, FIT, TEST, check_use, find_setup
 from compvqa.splits.splitters import SPLITS, SplitSettings, read_definition, split

@@ -235,7 +235,6 @@ _GROUPS = ("AllSame", "QueryAttribute")  # their argument is a group of attribut
 PUBLISHED = {"subgraph": ("tree", "the subgraph that it was made from, as JSON; null where it was read, not made")}
 
 
-@cache
 def named(name: str) -> Predicate:
     """The predicate of one property's name; raises :class:`InputError` for a name that there is not."""
     return properties.named(name, PROPERTIES)
@@ -252,7 +251,12 @@ def held(question: Question) -> list[str]:
     Those of :data:`LISTED`, the numbers in the program, and the groups of attributes that are compared; names of
     templates, attributes and other words are left out.
     """
-    return sorted(name for name in _possible(question) if named(name)(question))
+    return sorted(name for name in _possible(question) if _known(name)(question))
+
+
+@cache
+def _known(name: str) -> Predicate:
+    return named(name)
 
 
 def _possible(question: Question) -> set[str]:

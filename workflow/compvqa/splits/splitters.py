@@ -74,9 +74,11 @@ def split(
     ``scenes`` is the scenes table; those beside it are read only if a property looks at a question's scenes.
 
     Counts: questions in and out by part, how many have the property, how many were filtered from train, and
-    for each empty part why it is empty. Raises :class:`InputError` if anything leaks (:func:`check_leaks`).
+    for each empty part why it is empty. Raises :class:`InputError` if anything leaks (:func:`check_leaks`), or
+    a program is in another language than the dataset's.
     """
     described = read_definition(definition)
+    language_of(dataset)
     setup, few = find_setup(described.setup), described.few(settings)
     words = Lexicon.load(lexicon) if lexicon else None
     table = tables.read(dataset, columns=["question_id", "part"])

@@ -8,6 +8,7 @@ from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Row, Table
 from compvqa.paper.scores import Results, beside
+from compvqa.paper.splits import TESTED
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
@@ -17,7 +18,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     for label in reference.rows:
         asked = {column: reference.shown(column, label) for column in reference.columns}
         found = {
-            column: results.score(shown, IID, shown.part or "test", shown.text or GENERATED)
+            column: results.score(shown, IID, shown.part or TESTED, shown.text or GENERATED)
             for column, shown in asked.items()
         }
         seeds = max([seeds, *(score.seeds for score in found.values() if score)])
