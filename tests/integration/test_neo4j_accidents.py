@@ -287,9 +287,7 @@ def command_lines(session: int | None = None) -> dict[int, str]:
 
 
 def test_the_default_backend_does_not_import_the_driver(root):
-    code = (
-        "import sys; from compvqa.covr.subgraphs import backend; backend.find('duckdb'); print('neo4j' in sys.modules)"
-    )
+    code = "import sys; from compvqa.covr.subgraphs import search; search.find('duckdb'); print('neo4j' in sys.modules)"
     environment = os.environ | {"PYTHONPATH": str(root / "workflow")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -22,7 +22,6 @@ CIRCLES = [{"cli", "config", "covr"}]
 PARTS = r"train_size|dev_iid|dev_comp|test_comp"
 SIDES = ("dev", "test")
 SPELT = {
-    "workflow/compvqa/evaluation/contrasts/generalization.py": {"dev_comp", "test_comp"},
     "workflow/compvqa/paper/explorer/questions.py": {"dev"},
     "workflow/compvqa/questions/dataset.py": {"dev", "test"},
     "workflow/compvqa/scenes/worlds/simulate/__init__.py": {"dev"},

@@ -52,7 +52,7 @@ def test_a_changed_setting_is_named_and_what_is_after_it_follows(edited):
 
 
 def test_edited_code_is_told_from_a_changed_split(edited):
-    with (edited.folder / "workflow/compvqa/evaluation/statistics.py").open("a") as file:
+    with (edited.folder / "workflow/compvqa/covr/statistics.py").open("a") as file:
         file.write("\nEDITED = True\n")
     split = edited.folder / "config/splits/tpl-verifyattr.yaml"
     split.write_text(split.read_text().replace("VERIFYATTR", "COUNT"))

@@ -48,12 +48,16 @@ def add_a_split(project: Project) -> None:
 CODE = "\nEDITED = True\n"
 CHANGES = {
     "nothing but the time of every file of the repository": touch_all,
-    "a comment or a docstring in `balance.py`": lambda project: package(project, "balance.py").write_text(
-        "# A comment.\n" + package(project, "balance.py").read_text().replace('"""', '"""Said anew. ', 1)
+    "a comment or a docstring in `balance.py`": lambda project: package(
+        project, "covr/questions/balance.py"
+    ).write_text(
+        "# A comment.\n" + package(project, "covr/questions/balance.py").read_text().replace('"""', '"""Said anew. ', 1)
     ),
-    "the code of `balance.py`": lambda project: append(package(project, "balance.py"), CODE),
-    "the code of the reader `gqa.py`": lambda project: append(package(project, "scenes/gqa.py"), CODE),
-    "the code of the word filter's training": lambda project: append(package(project, "training/word_filter.py"), CODE),
+    "the code of `balance.py`": lambda project: append(package(project, "covr/questions/balance.py"), CODE),
+    "the code of the reader `gqa.py`": lambda project: append(package(project, "scenes/readers/gqa.py"), CODE),
+    "the code of the word filter's training": lambda project: append(
+        package(project, "covr/filters/names/training.py"), CODE
+    ),
     "the text of the template COUNT": lambda project: replace(
         project.folder / "config/templates/covr/count.yaml", "How many {ref:clause}?", "What number of {ref:clause}?"
     ),
@@ -117,7 +121,7 @@ def test_what_was_deleted_is_made_again_though_the_page_is_there(edited, gone, r
 
 
 def test_what_is_after_a_changed_stage_runs_again_too(edited):
-    append(package(edited, "balance.py"), CODE)
+    append(package(edited, "covr/questions/balance.py"), CODE)
     assert {"balance", "split", "train", "predict", "scores", "table", "index"} <= edited.plan()
 
 

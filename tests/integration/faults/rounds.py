@@ -189,7 +189,8 @@ def corrupt(change: Callable[[bytes, random.Random], bytes]) -> Callable[[Round]
         if not told:
             now.check(f"after {name} was changed unnoticed")
             return "made anew unasked"
-        _delete(now.project.folder / told.rpartition("delete ")[2].partition(" and run again")[0])
+        gone = told.rpartition("delete ")[2].partition(" and run again")[0]
+        _delete(now.project.folder / (name if gone == "it" else gone))
         now.rerun()
         return NAMED
 

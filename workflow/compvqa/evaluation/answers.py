@@ -61,7 +61,7 @@ def judge(
     parts: pa.Table,
     paraphrases: Path | None = None,
 ) -> int:
-    """Make the table ``judged`` in ``db``: run, split, part, text, question_id, template, correct (0 or 1).
+    """Make the table ``judged`` in ``db``: run, split, part, held_out, text, question_id, correct (0 or 1).
 
     ``predictions`` are rows as in :data:`PREDICTIONS`, ``parts`` those of splits, and ``paraphrases`` is the table of
     questions that have one. Gives the number of parts, each of its two texts apart, of which a run has no prediction:
@@ -72,7 +72,7 @@ def judge(
     db.register("predictions", predictions)
     names = [name for (name,) in db.sql("select distinct run from predictions order by run").fetchall()]
     db.register("runs", pa.table({"run": names, "trained_on": [Run.parse(name).split for name in names]}, _RUNS))
-    db.register("questions", tables.read(dataset, columns=["question_id", "template", "answer"]))
+    db.register("questions", tables.read(dataset, columns=["question_id", "answer"]))
     db.register("parts", parts)
     db.register("paraphrased", tables.read_all([paraphrases] if paraphrases else [], PARAPHRASES, ["question_id"]))
     _refuse_twice(db)
@@ -82,7 +82,7 @@ def judge(
             select question_id, '{GENERATED}' as text from questions
             union all select question_id, '{PARAPHRASED}' from paraphrased
         )
-        select run, split_name as split, part, text, question_id, template, q.answer, p.answer as predicted
+        select run, split_name as split, part, held_out, text, question_id, q.answer, p.answer as predicted
         from runs join parts on (trained_on = '{IID}' or trained_on = split_name)
         join questions q using (question_id) join texts using (question_id)
         left join predictions p using (run, question_id, text)
@@ -95,7 +95,7 @@ def judge(
     _refuse_partial(db)
     db.execute(
         """create table judged as
-        select run, split, part, text, question_id, template,
+        select run, split, part, held_out, text, question_id,
             (lower(trim(predicted)) = lower(trim(answer)))::tinyint as correct
         from asked semi join (from covered where answered > 0) using (run, split, part, text)"""
     )

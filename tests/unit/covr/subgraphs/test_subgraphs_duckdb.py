@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from compvqa import tables
-from compvqa.covr.subgraphs import search as backend
+from compvqa.covr.subgraphs import search
 from compvqa.covr.subgraphs.search import CandidateSettings
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, Subgraph, make
 from compvqa.covr.subgraphs.tables import OCCURRENCES, SEEDS
@@ -165,7 +165,7 @@ def test_one_question_at_a_time(tmp_path):
     store = Store(tmp_path, many(18), {})
     g = make("man", None, (Edge("on", make("cup")),))
     settings = CandidateSettings()
-    with backend.find("duckdb").load(store.graph, tmp_path / "graph", settings) as graph:
+    with search.find("duckdb").load(store.graph, tmp_path / "graph", settings) as graph:
         assert graph.containing(g, "train") == ["s:012"]
         assert graph.containing(g, "val") == ["s:003"]
         assert graph.replaced(g, "2_name", "val") == []
@@ -176,7 +176,7 @@ def test_one_question_at_a_time(tmp_path):
 
 def test_an_unknown_backend_or_a_wrong_overlap_table_is_refused(tmp_path):
     with pytest.raises(InputError, match="graph backend 'oracle'"):
-        backend.find("oracle")
+        search.find("oracle")
     store = Store(tmp_path, many(3), {})
     tables.write(store.overlap, Schema("x", pa.schema([("kind", pa.string())]), ("kind",)), [])
     with pytest.raises(InputError, match="lacks the column x"):

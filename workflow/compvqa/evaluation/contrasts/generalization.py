@@ -13,9 +13,9 @@ import numpy as np
 
 from compvqa.evaluation.contrasts import as_json
 from compvqa.evaluation.intervals import Resampling, interval, resampled
+from compvqa.splits.setups import ALL
 
 VARIANTS = ("text", "comp", "size")
-PARTS = ("dev_comp", "test_comp")  # those of the questions with the property that is held out
 
 
 def value(text: float, comp: float, size: float) -> float | None:
@@ -32,7 +32,7 @@ def below(text: float, comp: float, size: float) -> bool:
 
 
 def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iterator[dict]:
-    """A row for each model with runs of all three variants, part of a split, and text.
+    """A row for each model with runs of all three variants, part with what a split holds out, and text.
 
     Accuracies are means over seeds, and the interval resamples the questions, the same ones for all three.
     """
@@ -40,7 +40,7 @@ def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iter
         f"""with averaged as (
             select split_part(run, '.', 1) as model, split, part, text, split_part(run, '.', 3) as variant,
                 question_id, avg(correct) as correct, count(*) as seeds
-            from judged where part in {PARTS} group by all
+            from judged where held_out = '{ALL}' group by all
         ), questions_of as (
             select model, split, part, text, question_id, max(seeds) filter (variant = 'comp') as seeds,
                 max(correct) filter (variant = 'text') as text_only,
