@@ -8,7 +8,9 @@ import pytest
 
 def runs(root, *given: str) -> list[str]:
     """The configs that Snakemake would be given, one run after another."""
-    said = subprocess.run(["make", "-n", "demo", *given], cwd=root, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        ["make", "--no-print-directory", "-n", "demo", *given], cwd=root, capture_output=True, text=True, check=True
+    ).stdout
     assert said.rstrip().endswith('echo "All test-beds:   results/index.html"')
     return re.findall(r"^\S*snakemake --cores all --configfile ((?:(?! --).)+)$", said, re.MULTILINE)
 

@@ -151,7 +151,7 @@ def test_a_comment_names_the_shard_and_what_takes_seconds_is_one_job(runs):
     assert any({"sprites", "lexicon", "ingest", "scenes"} <= group for group in groups)
     assert any({"gather", "balance", "split", "baseline"} <= group for group in groups)
     # Of the names of a group's rules a comment has the first five.
-    assert any({"figure", "index", "manifest", "samples", "scores"} <= group for group in groups)
+    assert any({"contents", "figure", "index", "manifest", "samples"} <= group for group in groups)
     assert sorted(ran.wildcards for ran in runs.jobs["subgraphs"]) == ["1-of-2", "2-of-2"]
 
 
