@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from compvqa import tables
@@ -33,6 +33,7 @@ def kept_at(scored, tau):
     return right, sum(score > tau for score in good) / max(len(good), 1)
 
 
+@example([(0.0, False)] * 7 + [(0.1, False)] * 3, 0.5, 0.3)  # 1 - 7 / 10 is more than 0.3
 @given(SCORED, st.sampled_from([0.5, 0.8, 0.95]), st.sampled_from([0.0, 0.1, 0.3]))
 def test_a_threshold_is_the_best_that_is_allowed(scored, target, most_lost):
     scores, present = (np.array(column) for column in zip(*scored, strict=True))

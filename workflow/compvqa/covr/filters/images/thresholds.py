@@ -111,7 +111,7 @@ def threshold(scores: np.ndarray, present: np.ndarray, settings: ThresholdSettin
     ordered, good = scores[order], ~present[order]
     last = np.append(ordered[1:] != ordered[:-1], True)  # the last of equal scores: all of them are kept or none
     kept = np.cumsum(good)[last]
-    right, lost = kept / (np.flatnonzero(last) + 1), 1 - kept / max(good.sum(), 1)
+    right, lost = kept / (np.flatnonzero(last) + 1), (good.sum() - kept) / max(good.sum(), 1)
     taus, enough = ordered[last], right >= settings.target
     cheap = np.flatnonzero(enough & (lost <= settings.most_lost))
     if len(cheap):
