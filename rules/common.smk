@@ -12,13 +12,11 @@ from snakemake.exceptions import WorkflowError
 PROJECT = Path(workflow.current_basedir).parent
 sys.path.insert(0, str(PROJECT / "workflow"))
 
-from compvqa.config import Definitions, as_json, load_config
+from compvqa.config import load_config
+from compvqa.definitions import Definitions
 from compvqa.errors import InputError
 from compvqa.evaluation.answers import IID
-from compvqa.covr.judging.distractors import NO_FILTERS
 from compvqa.files import check_writable
-from compvqa.covr.filters.images.presence import ScoringSettings
-from compvqa.covr.filters.names.settings import MINILM
 from compvqa.interrupts import be_patient
 from compvqa.links import without_patterns
 from compvqa.models.declared import REGIONS, has_backbone, reads
@@ -26,6 +24,7 @@ from compvqa.paper.needs import Plan, lacking
 from compvqa.paper.reference import load as load_page
 from compvqa.records.digest import files_digest
 from compvqa.scenes.download import read_sources
+from compvqa.settings import as_json
 from compvqa.splits.setups import check_use, find_setup, module_of as module_of_setup
 from compvqa.splits.splitters import read_definition
 from compvqa.stages import modules_of, stage_code
@@ -33,7 +32,6 @@ from compvqa.stages import modules_of, stage_code
 SPLITS = Definitions(PROJECT / "config/splits")
 MODELS = Definitions(PROJECT / "config/models")
 PAPER = Definitions(PROJECT / "config/paper", nested=True)
-TEMPLATES = Definitions(PROJECT / "config/templates/covr")
 try:
     CONFIG = without_patterns(load_config(config), Path(".snakemake/given"))
     for definitions, names in (
@@ -45,10 +43,7 @@ try:
     CONFIG.check_trained({name: reads(MODELS.load(name)["model"]) for name in CONFIG.models.trained})
     for stage, plugins in {
         "ingest": {"reader": [source.reader for source in CONFIG.sources]},
-        "overlap": {"method": CONFIG.overlap.method},
-        "candidates": {"backend": CONFIG.candidates.backend},
-        "presence": {"method": CONFIG.presence.method, "models": []},
-        "scores": {"contrast": list(CONFIG.scores.contrasts), "language": CONFIG.language},
+        "scores": {"contrast": list(CONFIG.scores.contrasts), "language": CONFIG.dataset.language},
         "baseline": {"model": list(CONFIG.models.baselines)},
     }.items():
         modules_of(stage, **plugins)
@@ -58,23 +53,30 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 be_patient()
 LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
-TEMPLATE_KINDS = sorted({TEMPLATES.load(name)["kind"] for name in TEMPLATES.names()})
 T = f"results/{CONFIG.testbed}"
-LANGUAGE = CONFIG.language  # of the programs
+DATASET = CONFIG.dataset  # the settings of the engine
+LANGUAGE = DATASET.language  # of the programs
+TEMPLATES = Definitions(PROJECT / "config/templates" / LANGUAGE)
 JOBS = f"benchmarks/jobs/{CONFIG.testbed}"
-SPRITES = str(CONFIG.world)
-# Chains from overlap to questions by their methods: the main one, whose files lie in T, and those it is judged beside.
-ARMS = {f"{CONFIG.overlap.method}-{CONFIG.presence.method}": ""}
-ARMS |= {name: f"arms/{name}/" for name in CONFIG.judged.arms if name not in ARMS}
 # The splits of the main chain's dataset: these are scored, shown and published.
 MAIN_SPLITS = [name for name in CONFIG.splits.names if not SPLITS.load(name).get("chain")]
 # Where checkpoints of the Hugging Face Hub are kept: jobs read them there, and only `fetch` asks the hub.
 HUB = "resources/hub"
-ENCODER_CHECKPOINT = (CONFIG.word_filter.encoder.checkpoint, CONFIG.word_filter.encoder.revision or "main")
 LEXICON = [f"{T}/lexicon.json"] if CONFIG.lexicon else []
-PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases or CONFIG.released else []
+PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases or DATASET.paraphrased else []
 ONE_GPU = min(1, CONFIG.models.gpus)  # of jobs that use one at most: all but the training of question models
-EASY = "easy/"  # the chain of VBEasyDistractors: the main one, but for its questions
+# What the engine's rules (rules/engines) add for the shared ones: files that pages read by name, the inputs that a
+# command is given where they are not these files, and what a page cannot do without; definitions that are used; lists of
+# checkpoints; further targets; and whether there is a rule `pretrain`, whose weights models start from.
+SHOWN, GIVEN, REQUIRED = {}, {}, {}
+DEFINED = {
+    "splits": (SPLITS, list(CONFIG.splits.names)),
+    "models": (MODELS, list(CONFIG.models.trained)),
+    "paper": (PAPER, list(CONFIG.paper.show)),
+}
+CHECKPOINTS = []
+ALSO = []
+PRETRAINS = False
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown). Whatever a shell line says
 # between braces is quoted (:q, each element of a list for itself), which tests/workflow/test_workflow_shell.py enforces.
@@ -108,7 +110,6 @@ CONTAINERS = {
     "data": CONFIG.containers.cpu,
     "models": CONFIG.containers.gpu if CONFIG.models.gpus else CONFIG.containers.cpu,
     "publish": CONFIG.containers.cpu,
-    "graph": CONFIG.containers.neo4j if CONFIG.candidates.backend == "neo4j" else CONFIG.containers.cpu,
 }
 BIND = f" --bind {quote(str(PROJECT))}"
 if "APPTAINER" in DEPLOYED:
@@ -122,10 +123,6 @@ if "APPTAINER" in DEPLOYED:
             )
 
 
-wildcard_constraints:
-    arm="((arms/[a-z0-9_]+-[a-z0-9_]+|easy)/)?",
-
-
 def data(value):
     """A value of the config, for params and input: Snakemake takes no brace in what a function gives for a wildcard."""
     return lambda wildcards: value
@@ -134,44 +131,6 @@ def data(value):
 def code_of(stage, **plugins):
     """The code of a stage, worked out only for the jobs that a process plans: one that runs a job plans that one."""
     return lambda wildcards: stage_code(stage, **plugins)
-
-
-def method(stage, arm):
-    """The method of overlap or presence in a chain: the main one's by the config, another's by its name."""
-    if not filtered(arm):
-        return getattr(CONFIG, stage).method
-    return Path(arm).name.split("-")[["overlap", "presence"].index(stage)]
-
-
-def family(stage):
-    """The family of overlap or presence: models, where some chain has it learned."""
-    return "models" if "learned" in {method(stage, arm) for arm in ARMS.values()} else "data"
-
-
-def filtered(arm):
-    """The chain whose related images a chain asks about."""
-    return "" if arm == EASY else arm
-
-
-def searched(arm):
-    """The chain whose seeds and candidates a chain uses: the first one with its overlap of names."""
-    return next((other for other in ARMS.values() if method("overlap", other) == method("overlap", arm)), arm)
-
-
-def found(table, wildcards):
-    """A shard's seeds or candidates, as a chain uses them."""
-    return f"{T}/{searched(wildcards.arm)}graphs/{table}/{wildcards.scatteritem}.parquet"
-
-
-def filter_settings(stage, arm):
-    """The section overlap or presence with the method of a chain, as JSON."""
-    return CONFIG.section(stage, method=method(stage, arm))
-
-
-def question_settings(arm):
-    """The section questions as JSON; a chain that is only judged asks about a share of its seeds."""
-    changed = {"distractors": "random"} if arm == EASY else {"seed_share": CONFIG.judged.seed_share}
-    return CONFIG.section("questions", **(changed if arm else {}))
 
 
 def split_settings(name, m=None):
@@ -196,11 +155,10 @@ def module_of(model):
 
 def start_of(model):
     """The pretrained weights that a model's training starts from; none where it has no backbone or starts from released
-    ones, or where there are no graphs to pretrain on."""
+    ones, or where the engine pretrains no model."""
     own = MODELS.load(model).get("settings", {}).get("checkpoint") or not has_backbone(module_of(model))
-    return (
-        [] if own or CONFIG.released else [f"{T}/pretrained/{model}.{CONFIG.models.pretraining_seed}/model.safetensors"]
-    )
+    seed = CONFIG.models.pretraining_seed
+    return [f"{T}/pretrained/{model}.{seed}/model.safetensors"] if PRETRAINS and not own else []
 
 
 def features_of(model):
@@ -224,7 +182,7 @@ def is_weights(checkpoint):
 def staged(checkpoint):
     """The list of what was fetched of a checkpoint (its name and revision), if a hub has it."""
     name, revision = checkpoint
-    on_hub = name != MINILM and not is_weights(name) and not Path(name).is_absolute() and not Path(name).is_dir()
+    on_hub = not is_weights(name) and not Path(name).is_absolute() and not Path(name).is_dir()
     return [f"{HUB}/{encoded(name.replace(os.sep, '--'))}@{encoded(revision)}.json"] if on_hub else []
 
 
@@ -235,18 +193,14 @@ def encoded(text):
 
 def checkpoints():
     """For each checkpoint that the config names, the files that :func:`checkpoint_of` gives."""
-    models = [*CONFIG.models.trained, *[CONFIG.presence.model for arm in ARMS.values() if presence_models(arm)]]
-    words = any(method("overlap", arm) == "learned" for arm in ARMS.values()) and not CONFIG.released
-    return [checkpoint_of(model) for model in dict.fromkeys(models)] + [staged(ENCODER_CHECKPOINT)] * words
+    return [*map(checkpoint_of, CONFIG.models.trained), *CHECKPOINTS]
 
 
 def given_files():
     """The files outside the workflow that the config names, and the released weights of its models."""
-    sources = [path for source in CONFIG.sources for path in source.files.values()]
-    questions = CONFIG.released.parts.values() if CONFIG.released else []
+    raw = [path for paths in CONFIG.raw().values() for path in paths]
     lexicon = CONFIG.lexicon.files() if CONFIG.lexicon else []
-    labels = [] if CONFIG.released else CONFIG.word_labels.files
-    return [*map(str, [*sources, *questions, *lexicon, *labels, *CONFIG.features.released.files])]
+    return [*map(str, [*raw, *lexicon, *DATASET.given(), *CONFIG.features.released.files])]
 
 
 def definition_of(split):
@@ -291,55 +245,6 @@ def split_of(split, variant):
     if found.chain:
         return []
     return f"{T}/splits/{split}{f'.{variant}' if found.asked == 'curve' else ''}.parquet"
-
-
-def presence_settings(arm=""):
-    """What the stages that score presence in a chain get, as JSON: how, and what other sections say of it."""
-    section = CONFIG.presence
-    scoring = section.model_dump(mode="json", include=set(ScoringSettings.model_fields))
-    chosen = {"method": method("presence", arm), "folds": section.examples.folds, "tried": CONFIG.related.tried}
-    return as_json({**scoring, **chosen})
-
-
-def presence_models(arm=""):
-    """The modules of the models that score presence in a chain."""
-    return [module_of(CONFIG.presence.model)] if method("presence", arm) == "learned" else []
-
-
-def presence_inputs(arm=""):
-    """The files of the folds' models and of the features, where presence is learned."""
-    if not presence_models(arm):
-        return []
-    folds = range(CONFIG.presence.examples.folds)
-    files = [
-        f"{T}/filters/images/{fold}/{file}"
-        for fold in folds
-        for file in ("model.safetensors", "model.json", "saw.parquet")
-    ]
-    features = rules.features.output
-    own = [features.saw] if features.get("saw") else []  # released features come from somebody else's encoder
-    return [*files, features.regions, features.features, *own, *checkpoint_of(CONFIG.presence.model)]
-
-
-def presence_options(arm=""):
-    """The words of the command line that name them."""
-    return ["--models", f"{T}/filters/images", "--features", f"{T}/features"] if presence_models(arm) else []
-
-
-def presence_gpus(arm=""):
-    """GPUs that a job asks for to score presence."""
-    return ONE_GPU if presence_models(arm) else 0
-
-
-def presence_code(stage, arm="", **plugins):
-    """The code of a stage that scores presence in a chain."""
-    return stage_code(stage, method=method("presence", arm), models=presence_models(arm), **plugins)
-
-
-def thresholds_of(arm):
-    """The file of calibrated thresholds, where a chain uses them."""
-    same = method("presence", arm) == CONFIG.presence.method
-    return [f"{T}/filters/images/thresholds.json"] if CONFIG.presence.calibrated and same else []
 
 
 def repeated(option, values):

@@ -59,5 +59,5 @@ rule checkpoint:
 
 rule fetch:
     input:
-        data([path for path in given_files() if path in DOWNLOADED]),
-        data([path for named in checkpoints() for path in named]),
+        lambda wildcards: [path for path in given_files() if path in DOWNLOADED],
+        lambda wildcards: [path for named in checkpoints() for path in named],

@@ -1,4 +1,4 @@
-# Takes all models' answers, the dataset and the truth; gives scores, contrasts, statistics and the share of invalid questions.
+# Takes all models' answers and the dataset; gives scores and contrasts.
 rule scores:
     input:
         predictions=[f"{T}/runs/{run}/predictions.parquet" for run in RUNS]
@@ -32,55 +32,3 @@ rule scores:
         "python -m compvqa scores {output.scores:q} --contrasts {output.contrasts:q} {params.predictions:q}"
         " --dataset {input.dataset:q} {params.splits:q} {params.paraphrases:q}"
         f"{STAGE}"
-
-
-rule statistics:
-    input:
-        dataset=f"{T}/dataset/questions.parquet",
-    output:
-        statistics=f"{T}/evaluation/statistics.parquet",
-        record=f"{T}/evaluation/statistics.parquet.prov.json",
-    log:
-        "logs/statistics.log",
-    benchmark:
-        f"{JOBS}/statistics.tsv"
-    conda:
-        "../envs/data.yaml"
-    container:
-        CONTAINERS["data"]
-    resources:
-        mem_mb=memory(2000, 8),
-        runtime=minutes(20, 0.03),
-    params:
-        code=code_of("statistics"),
-    shell:
-        "python -m compvqa statistics {output.statistics:q} --dataset {input.dataset:q}" f"{LOG}"
-
-
-rule validity:
-    input:
-        dataset=f"{T}/dataset/questions.parquet",
-        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
-        truth=data(CONFIG.truth or []),
-        lexicon=LEXICON,
-    output:
-        validity=f"{T}/evaluation/validity.parquet",
-        record=f"{T}/evaluation/validity.parquet.prov.json",
-    log:
-        "logs/validity.log",
-    benchmark:
-        f"{JOBS}/validity.tsv"
-    conda:
-        "../envs/data.yaml"
-    container:
-        CONTAINERS["data"]
-    resources:
-        mem_mb=memory(3000),
-        runtime=minutes(60),
-    params:
-        config=data(CONFIG.section("validity")),
-        seed=CONFIG.seed,
-        code=code_of("validity"),
-    shell:
-        f"python -m compvqa validity {{output.validity:q}} --dataset {{input.dataset:q}} --scenes {T}/scenes"
-        f" --truth {{input.truth:q}} --lexicon {{input.lexicon:q}}{STAGE}"

@@ -1,12 +1,6 @@
 # Takes all that a run made; gives its manifest: each file and each record with its sha256, the config and the code.
 from snakemake.io import is_flagged
 
-DEFINED = {
-    "splits": (SPLITS, CONFIG.splits.names),
-    "models": (MODELS, sorted({*CONFIG.models.trained, *([CONFIG.presence.model] if presence_models() else [])})),
-    "paper": (PAPER, CONFIG.paper.show),
-    "templates": (TEMPLATES, [] if CONFIG.released else TEMPLATES.names()),
-}
 # Files that Snakemake deletes once nobody needs them, of any wildcards
 TEMPORARY = [
     re.sub(r"{[^}]*}", "*", str(path)) for rule in workflow.rules for path in rule.output if is_flagged(path, "temp")
@@ -27,7 +21,7 @@ rule manifest:
         f"{T}/paper/index.html",
         f"{T}/dataset/questions.parquet",
         expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
-        [rules.load_testbed.output.loaded] if CONFIG.neo4j.load else [],
+        ALSO,
     output:
         manifest=f"{T}/manifest.json",
     log:

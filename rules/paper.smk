@@ -8,8 +8,7 @@ for name in CONFIG.paper.show:
     PAPERS[os.path.dirname(name)].append(name)
 # What a table or figure may read, by the names used in config/paper: the files that the rule waits for, and the
 # inputs that the command is given where they are not these files.
-SHOWN = {
-    "statistics": [rules.statistics.output.statistics],
+SHOWN |= {
     "scores": [rules.scores.output.scores],
     "dataset": [f"{T}/dataset/questions.parquet"],
     "contrasts": [rules.scores.output.contrasts],
@@ -21,42 +20,26 @@ SHOWN = {
     # other tables, if they are shown
     **{f"{name}.csv": [f"{T}/paper/{name}.csv"] * (name in TABLES) for name in PAPER.names()},
 }
-if not CONFIG.released:
-    SHOWN |= {
-        "validity": [rules.validity.output.validity] if CONFIG.truth else [],
-        "filters": [rules.filters.output.filters] if CONFIG.judged.arms else [],
-        "distractors": [rules.distractors.output.distractors] if CONFIG.judged.arms else [],
-        "word_scores": [rules.word_scores.output.scores],
-        "word_histories": expand(rules.word_filter.output.history, names=WORD_KINDS),
-        "questions": expand(rules.gather_questions.output.questions, arm=""),
-        "dropped": expand(rules.gather_questions.output.dropped, arm=""),
-        "sources": expand(
-            f"{T}/sources/{{source}}/{{table}}.parquet",
-            source=[source.name for source in CONFIG.sources],
-            table=[*SCENE_TABLES, "rejects"],
-        ),
-        "scenes": rules.scenes.output.tables,
-        "related": gather.shards(rules.related.output.related, arm=""),
-    }
-GIVEN = {
+if CONFIG.sources:
+    SHOWN["scenes"] = rules.scenes.output.tables
+    SHOWN["sources"] = expand(
+        f"{T}/sources/{{source}}/{{table}}.parquet",
+        source=[source.name for source in CONFIG.sources],
+        table=[*SCENE_TABLES, "rejects"],
+    )
+GIVEN |= {
     "sources": [f"sources={T}/sources/{source.name}" for source in CONFIG.sources],
     "scenes": [f"scenes={T}/scenes"],
     "images": [f"images:{space}={folder}" for space, folder in CONFIG.images.items()],
 }
-OWN = {"templates": "config/templates/covr", "definitions": "config/splits"}  # of the project, wherever it is
+OWN = {"templates": f"config/templates/{LANGUAGE}", "definitions": "config/splits"}  # of the project, wherever it is
 for name in CONFIG.paper.show:
     for what, files in read_by(name).items():
         if files is None:
             raise WorkflowError(
-                f"paper.show names {name}, which needs {what}: released questions have none; leave it out."
+                f"paper.show names {name}, which needs {what}: datasets of the kind {DATASET.kind} have none; leave it out."
             )
-# What a page cannot do without, and where it comes from.
-REQUIRED = {
-    "validity": "the truth of the scenes: name its folder as truth",
-    "filters": "chains to judge beside the main one: name them in judged.arms",
-    "distractors": "chains to judge beside the main one: name them in judged.arms",
-    "histories": "a trained model: name one in models.trained",
-}
+REQUIRED["histories"] = "a trained model: name one in models.trained"
 PAGES = {name: load_page(PAPER.folder / f"{name}.yaml") for name in CONFIG.paper.show}
 PLAN = Plan(
     runs=frozenset(tuple(run.split(".")[:3]) for run in [*RUNS, *BASELINES]),

@@ -3,10 +3,7 @@
 PUBLISHED = f"{T}/publish"  # records and the table of all questions; what is handed on is in FOLDER alone
 FOLDER = f"{PUBLISHED}/huggingface"
 SPLIT_PARTS = {name: [part.name for part in setup_of(name).parts] for name in MAIN_SPLITS}
-if CONFIG.released:
-    RAW = [f"released={path}" for path in CONFIG.released.parts.values()]
-else:
-    RAW = [f"{source.name}={path}" for source in CONFIG.sources for path in source.files.values()]
+RAW = [f"{name}={path}" for name, paths in CONFIG.raw().items() for path in paths]
 CRATE = as_json({"publish": CONFIG.model_dump(mode="json")["publish"], "run": CONFIG.model_dump(mode="json")})
 
 
@@ -95,14 +92,14 @@ rule publish_card:
         splits=repeated("--split", SPLIT_PARTS),
         definitions=SPLITS.digest(*SPLIT_PARTS),
         raw=data(repeated("--raw", RAW)),
-        world=data(CONFIG.world),
+        world=data(repeated("--world", [CONFIG.world.folder] if CONFIG.world else [])),
         testbed=CONFIG.testbed,
         licences=[[row.name, row.file, row.url, row.version, row.licence] for row in DOWNLOADS],
         look=files_digest(PROJECT / "workflow/compvqa/publish/templates"),
         code=code_of("publish_card", language=LANGUAGE, setups=sorted({setup_module(name) for name in SPLIT_PARTS})),
     shell:
         f"python -m compvqa publish-card {FOLDER} --questions {{input.questions:q}} --made {{input.made:q}}"
-        " --definitions $PROJECT/config/splits {params.splits:q} {params.raw:q} --world={params.world:q} --testbed {params.testbed:q} --record {output.record:q}"
+        " --definitions $PROJECT/config/splits {params.splits:q} {params.raw:q} {params.world:q} --testbed {params.testbed:q} --record {output.record:q}"
         " --sources $PROJECT/config/sources.tsv --config {params.config:q}"
         f"{LOG}"
 

@@ -70,8 +70,8 @@ def small(root, folder):
     """A project of fewer scenes that trains nothing, and its config."""
     project = copy_project(root, folder)
     config = yaml.safe_load((project.folder / project.config).read_text())
-    config["sprites"] = {"train_scenes": 100, "val_scenes": 50}
-    config["presence"] = {"method": "none"}  # it sees no graph
+    config["world"]["settings"] = {"train_scenes": 100, "val_scenes": 50}
+    config["dataset"]["presence"] = {"method": "none"}  # it sees no graph
     config["models"]["trained"] = []
     return project, config
 
@@ -91,14 +91,15 @@ def given(project, config) -> None:
 )
 def test_when_loading_is_a_job_of_its_own(root, tmp_path, settings, expected):
     project, config = small(root, tmp_path / "project")
-    given(project, config | settings)
+    config["dataset"] |= settings
+    given(project, config)
     assert {rule for rule in project.plan() if rule.startswith("load_")} == expected
 
 
 @pytest.mark.long_neo4j
 def test_the_workflow_loads_the_test_bed_and_loads_changed_tables_again(root, tmp_path, server):
     project, config = small(root, tmp_path / "project")
-    config["neo4j"] = {"load": True, "batch": 50}
+    config["dataset"]["neo4j"] = {"load": True, "batch": 50}
     given(project, config)
     files = [f"results/tiny/{file}" for file in ("graphs/neo4j.json", "evaluation/neo4j.json")]
     project.run(files[1])
@@ -124,7 +125,7 @@ def test_the_workflow_loads_the_test_bed_and_loads_changed_tables_again(root, tm
     config["scores"]["resamples"] = 51
     given(project, config)
     assert not {"load_neo4j", "load_testbed"} & project.plan(*files)
-    config["balance"]["train_per_template"] = 39
+    config["dataset"]["balance"]["train_per_template"] = 39
     given(project, config)
     assert {"load_neo4j", "load_testbed"} & project.plan(*files) == {"load_testbed"}
     config["sources"][0]["enabled"] = False
@@ -139,8 +140,8 @@ def test_the_chain_with_a_server_of_its_own(root, tmp_path, server_command, monk
     project, config = small(root, tmp_path / "project")
     made = {}
     for backend in ("duckdb", "neo4j"):
-        config["candidates"]["backend"] = backend
-        config["neo4j"] = {"command": server_command, "batch": 50}
+        config["dataset"]["candidates"]["backend"] = backend
+        config["dataset"]["neo4j"] = {"command": server_command, "batch": 50}
         given(project, config)
         project.run("results/tiny/dataset/questions.parquet")
         results = project.folder / "results/tiny"

@@ -3,17 +3,20 @@
 import re
 
 import pytest
+import yaml
 
-from compvqa.config import Definitions, load_config, read_config, schema
+from compvqa.config import load_config, read_config, schema
+from compvqa.defaults import defaults
 from compvqa.errors import InputError
 
 MINE = {
     "testbed": "mine",
     "sources": [{"name": "a", "reader": "gqa", "files": {"train": "a.json"}}],
     "lexicon": {"file": "lexicon.json"},
+    "dataset": {"kind": "covr"},
 }
 FILES = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
-RELEASED = {"sources": [], "lexicon": None, "released": FILES}
+RELEASED = {"sources": [], "lexicon": None, "dataset": {"kind": "covr_released"} | FILES}
 CSV = {"image_space": "vg", "reader": "csv", "files": ["a.csv"]}
 TSV = {"image_space": "vg", "reader": "lxmert_tsv", "files": ["a.tsv"]}
 
@@ -34,7 +37,7 @@ def test_nothing_that_users_run_or_read_needs_a_folder_beside_the_project(root, 
     paths = [root / part] if (root / part).is_file() else (root / part).rglob("*")
     kinds = ("", ".md", ".yaml", ".smk", ".tsv", ".py", ".json")
     texts = (path for path in paths if path.suffix in kinds)
-    beside = re.compile(r"(\.\./){2,}|(?<![\w./])\.\./(?!rules|config|envs|docs|workflow)\w")
+    beside = re.compile(r"(?<![\w./])(?:\.\./)+(?!rules|config|envs|docs|workflow|\.)[\w]")
     found = {path.name: beside.findall(path.read_text()) for path in texts if path.is_file()}
     assert found and not {name: places for name, places in found.items() if places}
 
@@ -44,35 +47,64 @@ def test_the_schema_in_the_project_is_the_generated_one(root):
     assert made == schema(), "write it anew: python -m compvqa schema > workflow/schemas/config.schema.json"
 
 
+def test_the_list_of_all_defaults_is_the_generated_one_and_says_the_defaults(root):
+    text = (root / "workflow/schemas/defaults.yaml").read_text()
+    assert text == defaults(), "write it anew: python -m compvqa schema --defaults > workflow/schemas/defaults.yaml"
+    every, *others = yaml.safe_load_all(text)
+    assert [other.get("dataset", other.get("world"))["kind"] for other in others] == [
+        "covr",
+        "covr_released",
+        "sprites",
+    ]
+    given = MINE | {"world": {"kind": "sprites"}}
+    told = every | {key: MINE[key] for key in ("testbed", "sources", "lexicon")} | others[0]
+    told |= {"world": {"kind": "sprites", "settings": others[2]["world"]["settings"]}}
+    assert load_config(told) == load_config(given)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"lexicon": {}}, "give either file or gqa"),
-        ({"world": "drawn {x}"}, "has none of {}<> in its name"),
+        ({"world": {"kind": "sprites", "folder": "drawn {x}"}}, "has none of {}<> in its name"),
         ({"images": {"a=b": "pictures"}}, "'a=b' is no image space"),
         ({"containers": {"cpu": "$(touch a)"}}, "containers.cpu has the wrong value"),
         ({"lexicon": None}, "give sources and a lexicon, or the files of released questions"),
         ({"sources": []}, "give sources and a lexicon, or the files of released questions"),
-        ({"released": FILES}, "released questions have no scene graphs: give no sources"),
-        (RELEASED | {"neo4j": {"load": True}}, "neo4j.load needs scene graphs"),
+        ({"dataset": RELEASED["dataset"]}, "released questions have no scene graphs: give no sources"),
         (RELEASED | {"lexicon": MINE["lexicon"]}, "released questions have no scene graphs"),
         (RELEASED | {"paraphrases": "p.csv"}, "have their paraphrases with them"),
         (RELEASED | {"models": {"easy": True}}, "models.easy needs questions that are made here"),
-        (RELEASED | {"released": {"train": "a"}}, "config key released.dev is missing: add it"),
+        (RELEASED | {"dataset": {"kind": "covr_released", "train": "a"}}, "config key dataset.dev is missing: add it"),
         ({"sources": MINE["sources"] * 2}, "two sources have one name"),
         ({"testbed": "My Bed"}, "config key testbed has the wrong value 'My Bed'"),
-        ({"judged": {"arms": ["none-none"]}}, "judged.arms needs the truth"),
-        ({"judged": {"arms": ["lexicon-none"]}, "truth": "truth"}, "none-none must be one of them"),
-        ({"judged": {"arms": ["none-none", "lexicon"]}, "truth": "truth"}, "lexicon is not of the form"),
+        ({"dataset": {"kind": "covr", "judged": {"arms": ["none-none"]}}}, "judged.arms needs the truth"),
+        ({"dataset": {"kind": "covr", "judged": {"arms": ["lexicon-none"]}}}, "none-none must be one of them"),
+        ({"dataset": {"kind": "covr", "judged": {"arms": ["none-none", "lexicon"]}}}, "lexicon is not of the form"),
         ({"models": {"easy": True}}, "models.easy does nothing without models.trained"),
         ({"models": {"splits": ["iid"]}}, "models.splits does nothing without models.trained"),
         ({"models": {"curve": {"models": ["vilbert"]}}}, "curve.models names vilbert, which is not in models.trained"),
-        ({"presence": {"method": "learned"}}, "presence.method learned needs region features"),
-        ({"presence": {"calibrated": True}}, "presence.calibrated needs"),
+        (
+            {"dataset": {"kind": "covr", "presence": {"method": "learned"}}},
+            "presence.method learned needs region features",
+        ),
+        ({"dataset": {"kind": "covr", "presence": {"calibrated": True}}}, "presence.calibrated needs"),
         ({"features": {"released": {"sources": [CSV]}}}, "released.sources.0.reader has the wrong value 'csv'"),
         ({"features": {"released": {"sources": [TSV]}}}, "no source for the image space a: add one, or name the space"),
         ({"sources": [{"files": {"tarin": "a.json"}}]}, "sources.0.files .* no file 'tarin', did you mean 'train'"),
-        ({"balance": {"per_template": 3}}, "balance.per_template is unknown"),
+        ({"dataset": {"kind": "covr", "balance": {"per_template": 3}}}, "dataset.balance.per_template is unknown"),
+        ({"dataset": {"kind": "covr", "train": "a"}}, "config key dataset.train is unknown"),
+        ({"dataset": {"kind": "vqa"}}, "dataset.kind says 'vqa', which nothing makes: name one of covr, covr_released"),
+        ({"dataset": "covr"}, "dataset.kind says None, which nothing makes"),
+        ({"world": "drawn"}, "config key world names what makes the scenes: write"),
+        ({"world": {"kind": "clouds"}}, "there is no world 'clouds'"),
+        ({"world": {"kind": "sprites", "settings": {"cats": 3}}}, "config key world.settings.cats is unknown"),
+        ({"balance": {}}, "config key balance has moved: write it under `dataset:`, with `kind: covr`"),
+        (
+            {"released": FILES},
+            "config key released has moved: write its keys under `dataset:`, with `kind: covr_released`",
+        ),
+        ({"sprites": {}}, "config key sprites has moved: write `world: {kind: sprites, settings: …}`"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(change, words):
@@ -94,35 +126,3 @@ def test_only_a_model_that_reads_regions_needs_region_features(origin):
 def test_a_disabled_source_is_left_out():
     off = MINE["sources"][0] | {"name": "b", "enabled": False}
     assert [source.name for source in load_config(MINE | {"sources": [*MINE["sources"], off]}).sources] == ["a"]
-
-
-def test_a_definition_s_digest_follows_its_content_not_its_comments(tmp_path):
-    path = tmp_path / "a.yaml"
-    path.write_text("x: 1\n")
-    before = Definitions(tmp_path).digest("a")
-    path.write_text("# said anew\nx:   1\n")
-    assert Definitions(tmp_path).digest("a") == before == Definitions(tmp_path).digest()
-    path.write_text("x: 2\n")
-    assert Definitions(tmp_path).digest("a") != before
-    with pytest.raises(InputError, match=r"has no b.yaml: correct the name \(there are a\)"):
-        Definitions(tmp_path).load("b")
-
-
-def test_a_nested_file_is_named_with_its_folder_and_a_bare_name_is_told_where_it_is(tmp_path):
-    for name in ("covr/table6", "other/table6", "covr/words"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / f"{name}.yaml").write_text(f"x: {name}\n")
-    pages = Definitions(tmp_path, nested=True)
-    assert pages.names() == ["covr/table6", "covr/words", "other/table6"]
-    assert pages.load("other/table6") == {"x": "other/table6"}
-    for bare, places in (("words", "covr/words"), ("old-table6", "covr/table6 or other/table6")):
-        with pytest.raises(InputError, match=rf"has no {bare}.yaml: its files lie in folders, so write {places}\.$"):
-            pages.load(bare)
-    with pytest.raises(InputError, match="names no file of"):
-        Definitions(tmp_path).load("covr/table6")
-
-
-@pytest.mark.parametrize("name", ["../splits/iid", "a b", "$(touch a)", "A", ""])
-def test_what_names_no_file_is_refused_whatever_is_there(tmp_path, name):
-    with pytest.raises(InputError, match=r"names no file of config/.*: names have a-z, 0-9, _ and - alone\.$"):
-        Definitions(tmp_path).load(name)

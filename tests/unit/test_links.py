@@ -11,6 +11,7 @@ CONFIG = {
     "testbed": "t",
     "sources": [{"name": "s", "reader": "gqa", "files": {"train": "train.json"}}],
     "lexicon": {"file": "lexicon.json"},
+    "dataset": {"kind": "covr"},
 }
 
 

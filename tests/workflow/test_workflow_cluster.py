@@ -119,7 +119,7 @@ def test_gpus_share_a_training_and_a_model_that_reads_no_regions_waits_for_none(
     path = project.folder / project.config
     data = yaml.safe_load(path.read_text())
     data["models"] |= {"trained": ["lstm-tiny"], "gpus": 2, "splits": [], "curve": {}}
-    data |= {"presence": {"method": "none"}, "judged": {}}
+    data["dataset"] |= {"presence": {"method": "none"}, "judged": {}}
     path.write_text(yaml.safe_dump(data))
     output = project.run("--dry-run", "--printshellcmds", "results/tiny/evaluation/scores.parquet").stdout
     jobs = dict(blocks(output))

@@ -9,7 +9,7 @@ import pytest
 from fixtures.deployments import Deployments
 from fixtures.project import Project, copy_project
 
-SMALL = "sprites={train_scenes: 3, val_scenes: 3, encoder_scenes: 3, calibration_scenes: 3}"
+SMALL = "world={settings: {train_scenes: 3, val_scenes: 3, encoder_scenes: 3, calibration_scenes: 3}}"
 APPTAINER = ("--sdm", "apptainer")
 
 
@@ -66,7 +66,7 @@ def test_a_missing_image_is_named(project):
 def test_gpu_jobs_and_the_search_in_neo4j_run_in_their_own_images(project):
     """An address needs no file; a dry run tells which images it would fetch."""
     images = "containers={cpu: 'docker://here/cpu', gpu: 'docker://here/gpu', neo4j: 'docker://here/neo4j'}"
-    chosen = ["models={gpus: 1}", "candidates={backend: neo4j}"]
+    chosen = ["models={gpus: 1}", "dataset={candidates: {backend: neo4j}}"]
     all_of_it = project.run("--dry-run", *APPTAINER, "--config", images, *chosen).stdout
     assert set(re.findall(r"docker://here/(\w+) will be pulled", all_of_it)) == {"cpu", "gpu", "neo4j"}
     on_cpus = project.run("--dry-run", *APPTAINER, "--config", images).stdout

@@ -28,12 +28,9 @@ def cut_otherwise(project: Project, folder, shards: int, cores: int, target: str
 
 def _unfiltered(project: Project) -> str:
     """The demo's config on a third of its scenes without learned filters; the test below is about filters."""
-    changed = {
-        "presence": {"method": "none"},
-        "overlap": {"method": "lexicon"},
-        "sprites": {"train_scenes": 200, "val_scenes": 70},
-    }
-    config = yaml.safe_load((project.folder / "config/config.yaml").read_text()) | changed
+    config = yaml.safe_load((project.folder / "config/config.yaml").read_text())
+    config["dataset"] |= {"presence": {"method": "none"}, "overlap": {"method": "lexicon"}}
+    config["world"]["settings"] = {"train_scenes": 200, "val_scenes": 70}
     (project.folder / "config/unfiltered.yaml").write_text(yaml.safe_dump(config))
     return "config/unfiltered.yaml"
 

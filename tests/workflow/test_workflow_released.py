@@ -39,7 +39,7 @@ def small(root, tmp_path_factory) -> Project:
     project = copy_project(root, folder)
     release(folder / "resources/covr", root / "config/templates/covr", scenes=25, most_seeds=60)
     data = yaml.safe_load((root / "config/covr-released.yaml").read_text())
-    data["released"]["test"] = "resources/covr/test.jsonl"
+    data["dataset"]["test"] = "resources/covr/test.jsonl"
     data["splits"] = {"names": ["iid", "has-quant-all", "tpl-verifyattr", "program-1", "lexical-1"], "m_scale": 0.02}
     data["scores"] = {"resamples": 50}
     data["models"] = {"seeds": [1]}
@@ -57,7 +57,7 @@ def test_the_official_files_are_all_there_is_before_the_splits(official):
 
 
 def test_where_to_get_other_files_is_told(official):
-    edit(official, released={"train": "resources/covr/train.jsonl", "dev": "gone/val.jsonl"})
+    edit(official, dataset={"kind": "covr_released", "train": "resources/covr/train.jsonl", "dev": "gone/val.jsonl"})
     done = official.run("--dry-run", check=False)
     assert done.returncode == 1 and "Traceback" not in done.stdout
     assert "gone/val.jsonl does not exist: download the dataset as https://github.com/benbogin/covr-" in done.stdout
@@ -72,7 +72,7 @@ def test_what_needs_scene_graphs_is_refused(official, name):
 
 def test_a_file_of_another_kind_stops_the_run_with_one_sentence(official):
     (official.folder / "page.jsonl").write_text("<!doctype html>\n<p>Sign in</p>\n")
-    edit(official, released={"train": "page.jsonl", "dev": "page.jsonl"})
+    edit(official, dataset={"kind": "covr_released", "train": "page.jsonl", "dev": "page.jsonl"})
     done = official.run("results/covr-released/dataset/questions.parquet", check=False)
     told = [line for line in done.stdout.splitlines() if line.startswith("compvqa: ")]
     assert done.returncode == 1 and "Traceback" not in done.stdout

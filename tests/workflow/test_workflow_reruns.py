@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from fixtures.project import Project
 
@@ -61,7 +62,9 @@ CHANGES = {
     "the text of the template COUNT": lambda project: replace(
         project.folder / "config/templates/covr/count.yaml", "How many {ref:clause}?", "What number of {ref:clause}?"
     ),
-    "the method of `overlap`": lambda project: append(tiny(project), "\noverlap: {method: learned}\n"),
+    "the method of `overlap`": lambda project: replace(
+        tiny(project), "dataset:\n", "dataset:\n  overlap: {method: learned}\n"
+    ),
     "M of the split `has-quant-all`": lambda project: replace(
         project.folder / "config/splits/has-quant-all.yaml", "m: 250", "m: 500"
     ),
@@ -72,7 +75,7 @@ CHANGES = {
         "optimisation: {learning_rate: 2.0e-3, epochs: 1, most_steps: 10,",
     ),
     "the number of distractors that are judged": lambda project: replace(
-        project.folder / project.config, "  per_kind: 100\n", "  per_kind: 90\n"
+        project.folder / project.config, "    per_kind: 100\n", "    per_kind: 90\n"
     ),
     "the number of resamples of the scores": lambda project: replace(
         tiny(project), "scores:\n  resamples: 50", "scores:\n  resamples: 60"
@@ -133,11 +136,14 @@ def test_only_the_changed_split_is_made_again(edited):
 
 
 @pytest.mark.parametrize(
-    ("setting", "changed"),
-    [("related:\n  per_key: 4", {"related"}), ("questions:\n  distractors: random", set())],
+    ("section", "setting", "changed"),
+    [("related", {"per_key": 4}, {"related"}), ("questions", {"distractors": "random"}, set())],
 )
-def test_a_changed_setting_reruns_its_stage_and_what_is_after_it(edited, setting, changed):
-    append(tiny(edited), f"\n{setting}\n")
+def test_a_changed_setting_reruns_its_stage_and_what_is_after_it(edited, section, setting, changed):
+    path = tiny(edited)
+    data = yaml.safe_load(path.read_text())
+    data["dataset"].setdefault(section, {}).update(setting)
+    path.write_text(yaml.safe_dump(data))
     plan = edited.plan()
     assert {*changed, "questions", "balance"} <= plan
     assert plan & DATA == changed

@@ -9,19 +9,21 @@ from string import Formatter
 
 import pytest
 import yaml
+from snakemake.utils import update_config
 
-from compvqa.config import Config
+from compvqa.config import whole
 
 # Strings of the config that name something of ours: a file of config/, a plugin, a folder that the workflow fills.
 NAMES = {
-    *("testbed", "world", "sources.name", "sources.reader", "overlap.method", "presence.method", "presence.model"),
-    *("candidates.backend", "splits.names", "features.released.sources.reader", "models.baselines", "models.trained"),
+    *("testbed", "world", "sources.name", "sources.reader", "dataset.overlap.method", "dataset.presence.method"),
+    *("dataset.kind", "dataset.presence.model", "splits.names", "features.released.sources.reader", "models.baselines"),
+    *("dataset.candidates.backend", "models.trained"),
     "scores.contrasts",
     *(
         "models.splits",
         "models.curve.splits",
         "models.curve.models",
-        "judged.arms",
+        "dataset.judged.arms",
         "paper.show",
         "containers.cpu",
         "containers.gpu",
@@ -30,14 +32,14 @@ NAMES = {
 }
 RELEASED = {
     "testbed": "hostile",
-    "released": {"train": "", "dev": "", "test": ""},
+    "dataset": {"kind": "covr_released", "train": "", "dev": "", "test": ""},
     "features": {"released": {"sources": [{"image_space": "", "reader": "lxmert_tsv", "files": [""]}]}},
     "models": {"trained": ["lxmert-test"]},
     "paper": {"show": ["covr/table6"]},
 }
 ORIGINS = {
     "released": ["sources", "lexicon", "truth", "aside", "paraphrases", "images"],
-    "made": ["released", "features"],
+    "made": ["features"],
 }
 
 
@@ -45,8 +47,8 @@ class Hostile:
     """A config whose every string that is not a name is hostile, and all these strings by their numbers."""
 
     def __init__(self, base: dict, left_out: list[str]):
-        self.schema, self.strings, self.numbers = Config.model_json_schema(), {}, count(1)
-        self.left_out = {*left_out, "lexicon.gqa", "presence.annotated"}
+        self.schema, self.strings, self.numbers = whole().model_json_schema(), {}, count(1)
+        self.left_out = {*left_out, "lexicon.gqa", "dataset.presence.annotated"}
         self.config = self.filled(self.schema, base)
 
     def filled(self, node, base, where=""):
@@ -54,6 +56,8 @@ class Hostile:
             return base
         if "$ref" in node:
             return self.filled(self.schema["$defs"][node["$ref"].split("/")[-1]], base, where)
+        if "oneOf" in node:  # the kinds of dataset
+            return self.filled({"$ref": node["discriminator"]["mapping"][base["kind"]]}, base, where)
         if "anyOf" in node:
             return self.filled(
                 next((one for one in node["anyOf"] if one.get("type") == "string"), node["anyOf"][0]), base, where
@@ -82,8 +86,7 @@ def base(root, *names):
     """Some configs of the project, one on top of the other."""
     merged = {}
     for name in names:
-        for key, value in yaml.safe_load((root / "config" / name).read_text()).items():
-            merged[key] = {**merged.get(key, {}), **value} if isinstance(value, dict) else value
+        update_config(merged, yaml.safe_load((root / "config" / name).read_text()))
     return merged
 
 
@@ -121,7 +124,7 @@ def unquoted(template):
 @pytest.mark.parametrize("origin", ["made", "released"])
 def test_every_value_of_the_config_reaches_its_command_as_it_is(root, tmp_path, origin):
     made = base(root, "tiny.yaml", "tiny-full.yaml")
-    made |= {"word_labels": {"files": [""]}, "overlap": {"method": "learned"}, "neo4j": {"load": True}}
+    made["dataset"] |= {"word_labels": {"files": [""]}, "overlap": {"method": "learned"}, "neo4j": {"load": True}}
     hostile = Hostile(made if origin == "made" else RELEASED, ORIGINS[origin])
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(hostile.config, allow_unicode=True))
     for text in hostile.strings.values():

@@ -51,3 +51,8 @@ def engines() -> list[str]:
     package = importlib.import_module(ROOT)
     found = {path.parent.name for folder in package.__path__ for path in Path(folder).glob("[a-z]*/stages.py")}
     return sorted(found)
+
+
+def engine_part(engine: str, name: str) -> ModuleType:
+    """The module ``name`` of an engine's folder: ``stages``, ``settings`` or ``cli``."""
+    return importlib.import_module(f"{ROOT}.{engine}.{name}")

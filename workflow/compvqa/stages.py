@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import cache
 
 from compvqa.errors import InputError
-from compvqa.plugins import ROOT, engines, module_name
+from compvqa.plugins import engine_part, engines, module_name
 from compvqa.records.digest import code_digest, exists
 
 # A name in braces is a plugin that the run's config chooses.
@@ -56,7 +55,7 @@ SHARED: dict[str, tuple[str, ...]] = {
 @cache
 def all_stages() -> dict[str, tuple[str, ...]]:
     """The modules of every stage, engines' own among them (``MODULES`` of their ``stages.py``)."""
-    own = [importlib.import_module(f"{ROOT}.{engine}.stages").MODULES for engine in engines()]
+    own = [engine_part(engine, "stages").MODULES for engine in engines()]
     return {stage: modules for known in (SHARED, *own) for stage, modules in known.items()}
 
 

@@ -129,8 +129,11 @@ def hostile(root, tmp_path_factory) -> Project:
         "shards": 1,
         "sources": write_sources(project.folder),
         "lexicon": {"file": "my lexicon.json"},
-        "questions": {"templates": ["VERIFYATTR", "COUNT", "VERIFYCOUNT"]},
-        "balance": {f"{part}_per_template": 40 for part in ("train", "dev", "test")},
+        "dataset": {
+            "kind": "covr",
+            "questions": {"templates": ["VERIFYATTR", "COUNT", "VERIFYCOUNT"]},
+            "balance": {f"{part}_per_template": 40 for part in ("train", "dev", "test")},
+        },
         "models": {"baselines": ["maj"]},
         "scores": {"resamples": 20},
         "paper": {"title": "50% of </script> & $(names)", "show": ["covr/sources", "covr/table1"]},

@@ -192,11 +192,16 @@ def split(
     )
 
 
-def schema() -> None:
+def schema(
+    defaults: Annotated[
+        bool, typer.Option("--defaults", help="Instead, all keys in YAML with default and meaning.")
+    ] = False,
+) -> None:
     """Print the JSON schema of the configuration."""
-    from compvqa.config import schema as text
+    from compvqa import config
+    from compvqa.defaults import defaults as keys
 
-    typer.echo(text(), nl=False)
+    typer.echo(keys() if defaults else config.schema(), nl=False)
 
 
 def before(app: typer.Typer) -> None:

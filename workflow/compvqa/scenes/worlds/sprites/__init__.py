@@ -28,8 +28,9 @@ from compvqa.scenes.worlds.sprites.situations import VERBS
 from compvqa.scenes.worlds.sprites.vocabulary import lexicon
 from compvqa.scenes.worlds.sprites.world import sample_scene, sample_situation
 
-__all__ = ["SpritesSettings", "generate", "plan"]
+__all__ = ["SETTINGS", "SpritesSettings", "generate", "plan"]
 
+SETTINGS = SpritesSettings
 FIRST_IMAGE = {"train": 100_001, "val": 200_001, "encoder": 300_001, "calibration": 400_001}
 ASIDE = ("encoder", "calibration")  # outside the test-bed
 CHUNK = 16

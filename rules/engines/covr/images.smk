@@ -23,14 +23,14 @@ rule aside_subgraphs:
     benchmark:
         f"{JOBS}/aside_subgraphs-{{aside}}.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=data(CONFIG.section("subgraphs")),
+        config=data(DATASET.section("subgraphs")),
         seed=CONFIG.seed,
         code=code_of("subgraphs"),
     shell:
@@ -53,14 +53,14 @@ rule aside_candidates:
     benchmark:
         f"{JOBS}/aside_candidates-{{aside}}.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=data(CONFIG.section("candidates", backend="duckdb")),
+        config=data(DATASET.section("candidates", backend="duckdb")),
         seed=CONFIG.seed,
         code=code_of("candidates", backend="duckdb"),
     shell:
@@ -87,14 +87,14 @@ rule image_examples:
     benchmark:
         f"{JOBS}/image_examples.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(4000),
         runtime=minutes(120),
     params:
-        config=data(as_json(CONFIG.presence.examples.model_dump(mode="json"))),
+        config=data(as_json(DATASET.presence.examples.model_dump(mode="json"))),
         seed=CONFIG.seed,
         code=code_of("image_examples"),
     shell:
@@ -125,7 +125,7 @@ rule image_start:
         f"{JOBS}/image_start.tsv"
     priority: 1  # long, and much waits for it: before pages
     conda:
-        "../envs/models.yaml"
+        "../../../envs/models.yaml"
     container:
         CONTAINERS["models"]
     threads: CONFIG.models.cpus
@@ -134,10 +134,10 @@ rule image_start:
         runtime=minutes(120),
         gpu=ONE_GPU,
     params:
-        config=data(model_settings(CONFIG.presence.model, "pretraining")),
+        config=data(model_settings(DATASET.presence.model, "pretraining")),
         encoder=repeated("--encoder", [ENCODER] if ENCODER else []),
         seed=CONFIG.seed,
-        code=code_of("pretrain", model=module_of(CONFIG.presence.model)),
+        code=code_of("pretrain", model=module_of(DATASET.presence.model)),
     shell:
         f"python -m compvqa pretrain {IMAGES}/start --graphs {T}/aside/encoder"
         f" --scenes {{input.scenes:q}}/encoder/annotated --features {T}/features {{params.encoder:q}}{STAGE}"
@@ -151,7 +151,7 @@ rule image_filter:
         regions=rules.features.output.regions,
         features=rules.features.output.features,
         start=START,
-        checkpoint=data(checkpoint_of(CONFIG.presence.model)),
+        checkpoint=data(checkpoint_of(DATASET.presence.model)),
     output:
         weights=f"{IMAGES}/{{fold}}/model.safetensors",
         model=f"{IMAGES}/{{fold}}/model.json",
@@ -164,7 +164,7 @@ rule image_filter:
         f"{JOBS}/image_filter-{{fold}}.tsv"
     priority: 1  # long, and much waits for it: before pages
     conda:
-        "../envs/models.yaml"
+        "../../../envs/models.yaml"
     container:
         CONTAINERS["models"]
     threads: CONFIG.models.cpus
@@ -173,10 +173,10 @@ rule image_filter:
         runtime=minutes(240),
         gpu=ONE_GPU,
     params:
-        config=data(model_settings(CONFIG.presence.model, "presence")),
+        config=data(model_settings(DATASET.presence.model, "presence")),
         start=repeated("--start", [f"{IMAGES}/start"] if START else []),
         seed=CONFIG.seed,
-        code=code_of("image_filter", model=module_of(CONFIG.presence.model)),
+        code=code_of("image_filter", model=module_of(DATASET.presence.model)),
     shell:
         f"python -m compvqa image-filter {IMAGES}/{{wildcards.fold:q}} --examples {IMAGES}"
         f" --fold {{wildcards.fold:q}} --scenes {T}/scenes --features {T}/features {{params.start:q}}{STAGE}"
@@ -197,7 +197,7 @@ rule others:
     benchmark:
         f"{JOBS}/{{arm}}others-{{scatteritem}}.tsv"
     conda:
-        f"../envs/{family('presence')}.yaml"
+        f"../../../envs/{family('presence')}.yaml"
     container:
         CONTAINERS[family("presence")]
     resources:
@@ -231,14 +231,14 @@ rule image_labels:
     benchmark:
         f"{JOBS}/image_labels.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=data(as_json(CONFIG.presence.labels.model_dump(mode="json"))),
+        config=data(as_json(DATASET.presence.labels.model_dump(mode="json"))),
         seed=CONFIG.seed,
         code=code_of("image_labels"),
     shell:
@@ -246,13 +246,15 @@ rule image_labels:
         f" --complete {{input.complete:q}}/calibration/complete --lexicon {{input.lexicon:q}}{STAGE}"
 
 
-ANNOTATED = str(CONFIG.presence.annotated or rules.image_labels.output.labels)
+ANNOTATED = str(DATASET.presence.annotated or rules.image_labels.output.labels)
 
 
 rule image_scores:
     input:
         annotated=data(ANNOTATED),
-        scenes=data(expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES) if CONFIG.presence.annotated else ASIDE),
+        scenes=data(
+            expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES) if DATASET.presence.annotated else ASIDE
+        ),
         models=presence_inputs(),
     output:
         scores=f"{IMAGES}/scores.parquet",
@@ -262,7 +264,7 @@ rule image_scores:
     benchmark:
         f"{JOBS}/image_scores.tsv"
     conda:
-        f"../envs/{family('presence')}.yaml"
+        f"../../../envs/{family('presence')}.yaml"
     container:
         CONTAINERS[family("presence")]
     resources:
@@ -271,7 +273,7 @@ rule image_scores:
         gpu=presence_gpus(),
     params:
         config=data(presence_settings()),
-        scenes=data(f"{T}/scenes" if CONFIG.presence.annotated else f"{ASIDE}/calibration/annotated"),
+        scenes=data(f"{T}/scenes" if DATASET.presence.annotated else f"{ASIDE}/calibration/annotated"),
         models=presence_options(),
         seed=CONFIG.seed,
         code=presence_code("image_scores"),
@@ -293,14 +295,14 @@ rule thresholds:
         f"{JOBS}/thresholds.tsv"
     localrule: True
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(10),
     params:
-        config=data(as_json(CONFIG.presence.calibration.model_dump(mode="json"))),
+        config=data(as_json(DATASET.presence.calibration.model_dump(mode="json"))),
         code=code_of("thresholds"),
     shell:
         "python -m compvqa thresholds {output.thresholds:q} --annotated {input.annotated:q} --presence {input.scores:q}"

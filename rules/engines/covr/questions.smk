@@ -15,7 +15,7 @@ rule questions:
     benchmark:
         f"{JOBS}/{{arm}}questions-{{scatteritem}}.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
@@ -45,7 +45,7 @@ rule gather_questions:
     benchmark:
         f"{JOBS}/{{arm}}gather_questions.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:

@@ -11,14 +11,14 @@ rule load_neo4j:
     benchmark:
         f"{JOBS}/load_neo4j.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["graph"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=data(CONFIG.section("neo4j")),
+        config=data(DATASET.section("neo4j")),
         code=code_of("load_neo4j"),
     shell:
         f"python -m compvqa load-neo4j --scenes {T}/scenes --out {{output.loaded:q}} --config {{params.config:q}}{LOG}"
@@ -38,14 +38,14 @@ rule load_testbed:
     benchmark:
         f"{JOBS}/load_testbed.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["graph"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=data(CONFIG.section("neo4j")),
+        config=data(DATASET.section("neo4j")),
         code=code_of("load_testbed"),
         splits=lambda wildcards, input: repeated("--splits", input.splits),
         predictions=lambda wildcards, input: repeated("--predictions", input.predictions),

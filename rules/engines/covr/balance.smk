@@ -10,14 +10,14 @@ rule balance:
     benchmark:
         f"{JOBS}/{{arm}}balance.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(6000, 2),
         runtime=minutes(30, 0.002),
     params:
-        config=data(CONFIG.section("balance")),
+        config=data(DATASET.section("balance")),
         seed=CONFIG.seed,
         code=code_of("balance"),
     shell:

@@ -11,14 +11,14 @@ rule subgraphs:
     benchmark:
         f"{JOBS}/subgraphs-{{scatteritem}}.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=data(CONFIG.section("subgraphs")),
+        config=data(DATASET.section("subgraphs")),
         seed=CONFIG.seed,
         code=code_of("subgraphs"),
     shell:
@@ -34,7 +34,9 @@ rule candidates:
         occurrences=gather.shards(f"{T}/graphs/occurrences/{{scatteritem}}.parquet"),
         overlap=f"{T}/{{arm}}overlap/overlap.parquet",
         # a server that the job starts itself is gone after it, with its store: there the job loads the graph
-        loaded=([f"{T}/graphs/neo4j.json"] if CONFIG.candidates.backend == "neo4j" and not CONFIG.neo4j.command else []),
+        loaded=(
+            [f"{T}/graphs/neo4j.json"] if DATASET.candidates.backend == "neo4j" and not DATASET.neo4j.command else []
+        ),
     output:
         seeds=scatter.shards(f"{T}/{{arm}}graphs/seeds/{{scatteritem}}.parquet", allow_missing=True),
         candidates=scatter.shards(f"{T}/{{arm}}graphs/candidates/{{scatteritem}}.parquet", allow_missing=True),
@@ -44,16 +46,16 @@ rule candidates:
     benchmark:
         f"{JOBS}/{{arm}}candidates.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["graph"]
     resources:
         mem_mb=memory(6000),
         runtime=minutes(240, 0.03),
     params:
-        config=data(CONFIG.search()),
+        config=data(DATASET.search()),
         seed=CONFIG.seed,
-        code=code_of("candidates", backend=CONFIG.candidates.backend),
+        code=code_of("candidates", backend=DATASET.candidates.backend),
         shards=CONFIG.shards,
     shell:
         f"COMPVQA_MEM_MB={{resources.mem_mb:q}} python -m compvqa candidates --scenes {T}/scenes --graphs {T}/graphs"
@@ -75,14 +77,14 @@ rule related:
     benchmark:
         f"{JOBS}/{{arm}}related-{{scatteritem}}.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(3000, 10),
         runtime=minutes(60, 0.005),
     params:
-        config=data(CONFIG.section("related")),
+        config=data(DATASET.section("related")),
         seed=CONFIG.seed,
         code=code_of("related"),
         thresholds=lambda wildcards: repeated("--thresholds", thresholds_of(wildcards.arm)),

@@ -1,4 +1,34 @@
-# Takes what the chains with other filters left and the truth; gives what each filter is worth.
+# Takes the dataset, what the chains with other filters left, and the truth; gives the share of invalid questions and what
+# each filter is worth.
+rule validity:
+    input:
+        dataset=f"{T}/dataset/questions.parquet",
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        truth=data(CONFIG.truth or []),
+        lexicon=LEXICON,
+    output:
+        validity=f"{T}/evaluation/validity.parquet",
+        record=f"{T}/evaluation/validity.parquet.prov.json",
+    log:
+        "logs/validity.log",
+    benchmark:
+        f"{JOBS}/validity.tsv"
+    conda:
+        "../../../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
+    resources:
+        mem_mb=memory(3000),
+        runtime=minutes(60),
+    params:
+        config=data(DATASET.section("validity")),
+        seed=CONFIG.seed,
+        code=code_of("validity"),
+    shell:
+        f"python -m compvqa validity {{output.validity:q}} --dataset {{input.dataset:q}} --scenes {T}/scenes"
+        f" --truth {{input.truth:q}} --lexicon {{input.lexicon:q}}{STAGE}"
+
+
 use rule validity as generated_validity with:
     input:
         dataset=f"{T}/{{arm}}questions/questions.parquet",
@@ -13,7 +43,7 @@ use rule validity as generated_validity with:
     benchmark:
         f"{JOBS}/{{arm}}generated_validity.tsv"
     params:
-        config=data(as_json({"sample": CONFIG.judged.per_template})),
+        config=data(as_json({"sample": DATASET.judged.per_template})),
         seed=CONFIG.seed,
         code=code_of("validity"),
 
@@ -39,7 +69,7 @@ rule distractors:
     benchmark:
         f"{JOBS}/distractors.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
@@ -50,9 +80,9 @@ rule distractors:
             as_json(
                 {
                     "arms": list(ARMS),
-                    "asked": min(CONFIG.candidates.per_key, CONFIG.related.tried),
-                    "per_kind": CONFIG.judged.per_kind,
-                    "related": CONFIG.related.model_dump(mode="json"),
+                    "asked": min(DATASET.candidates.per_key, DATASET.related.tried),
+                    "per_kind": DATASET.judged.per_kind,
+                    "related": DATASET.related.model_dump(mode="json"),
                 }
             )
         ),
@@ -79,14 +109,14 @@ rule filters:
     benchmark:
         f"{JOBS}/filters.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=data(as_json({"arms": list(ARMS), **CONFIG.judged.intervals.model_dump(mode="json")})),
+        config=data(as_json({"arms": list(ARMS), **DATASET.judged.intervals.model_dump(mode="json")})),
         questions=lambda wildcards, input: repeated("--questions", input.questions),
         seed=CONFIG.seed,
         code=code_of("filters"),

@@ -12,7 +12,7 @@ rule overlap:
     benchmark:
         f"{JOBS}/{{arm}}overlap.tsv"
     conda:
-        f"../envs/{family('overlap')}.yaml"
+        f"../../../envs/{family('overlap')}.yaml"
     container:
         CONTAINERS[family("overlap")]
     resources:
@@ -43,7 +43,7 @@ rule presence:
     benchmark:
         f"{JOBS}/{{arm}}presence-{{scatteritem}}.tsv"
     conda:
-        f"../envs/{family('presence')}.yaml"
+        f"../../../envs/{family('presence')}.yaml"
     container:
         CONTAINERS[family("presence")]
     resources:

@@ -11,7 +11,7 @@ rule word_labels:
     input:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
-        files=data(list(CONFIG.word_labels.files)),
+        files=data(list(DATASET.word_labels.files)),
     output:
         labels=f"{T}/words/labels.parquet",
         record=f"{T}/words/labels.parquet.prov.json",
@@ -20,14 +20,14 @@ rule word_labels:
     benchmark:
         f"{JOBS}/word_labels.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
     params:
-        config=data(CONFIG.section("word_labels")),
+        config=data(DATASET.section("word_labels")),
         code=code_of("word_labels"),
     shell:
         f"python -m compvqa word-labels {{output.labels:q}} --scenes {T}/scenes --lexicon {{input.lexicon:q}}"
@@ -38,7 +38,7 @@ rule word_filter:
     input:
         labels=rules.word_labels.output.labels,
         lexicon=rules.lexicon.output.lexicon,
-        checkpoint=staged(ENCODER_CHECKPOINT),
+        checkpoint=WORD_CHECKPOINT,
     output:
         weights=f"{T}/words/{{names}}/model.safetensors",
         model=f"{T}/words/{{names}}/model.json",
@@ -50,7 +50,7 @@ rule word_filter:
     benchmark:
         f"{JOBS}/word_filter-{{names}}.tsv"
     conda:
-        "../envs/models.yaml"
+        "../../../envs/models.yaml"
     container:
         CONTAINERS["models"]
     threads: CONFIG.models.cpus
@@ -59,7 +59,7 @@ rule word_filter:
         runtime=minutes(120),
         gpu=ONE_GPU,
     params:
-        config=data(CONFIG.section("word_filter")),
+        config=data(DATASET.section("word_filter")),
         hold_out="pairs",
         seed=CONFIG.seed,
         code=code_of("word_filter"),
@@ -80,7 +80,7 @@ use rule word_filter as word_filter_unseen with:
     benchmark:
         f"{JOBS}/word_filter_unseen-{{names}}.tsv"
     params:
-        config=data(CONFIG.section("word_filter")),
+        config=data(DATASET.section("word_filter")),
         hold_out="words",
         seed=CONFIG.seed,
         code=code_of("word_filter"),
@@ -102,14 +102,14 @@ rule word_scores:
     benchmark:
         f"{JOBS}/word_scores.tsv"
     conda:
-        "../envs/models.yaml"
+        "../../../envs/models.yaml"
     container:
         CONTAINERS["models"]
     resources:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        config=data(CONFIG.section("word_filter")),
+        config=data(DATASET.section("word_filter")),
         judged=lambda wildcards, input: repeated(
             "--judged", [f"pairs={path}" for path in input.pairs] + [f"words={path}" for path in input.words]
         ),

@@ -1,37 +1,4 @@
-# Takes raw downloads (or makes the sprites world); gives the one set of scene tables and the lexicon.
-rule sprites:
-    output:
-        images=directory(f"{SPRITES}/images"),
-        imsitu=expand(
-            f"{SPRITES}/imsitu/{{file}}",
-            file=["train.json", "dev.json", "imsitu_space.json", "generation_templates.tab"],
-        ),
-        truth=directory(f"{SPRITES}/truth"),
-        aside=directory(f"{SPRITES}/aside"),
-        annotated=expand(f"{SPRITES}/{{split}}_sceneGraphs.json", split=["train", "val"]),
-        lexicon=f"{SPRITES}/lexicon.json",
-        record=f"{SPRITES}/sprites.prov.json",
-    log:
-        "logs/sprites.log",
-    benchmark:
-        f"{JOBS}/sprites.tsv"
-    conda:
-        "../envs/data.yaml"
-    container:
-        CONTAINERS["data"]
-    threads: 2
-    resources:
-        mem_mb=memory(2000),
-        runtime=minutes(20),
-    params:
-        world=lambda wildcards, output: os.path.dirname(output.images),
-        config=data(CONFIG.section("sprites")),
-        seed=CONFIG.seed,
-        code=code_of("sprites"),
-    shell:
-        f"python -m compvqa sprites {{params.world:q}}{STAGE}"
-
-
+# Takes raw downloads, or the files of a world; gives the one set of scene tables and the lexicon.
 rule lexicon:
     input:
         data(CONFIG.lexicon.files()),

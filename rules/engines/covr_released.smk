@@ -1,15 +1,15 @@
 # Takes COVR's released files; gives the dataset, its paraphrases, and the scene tables: images alone.
-for path in CONFIG.released.parts.values():
+for path in DATASET.parts.values():
     if not path.is_file() and str(path) not in DOWNLOADED:
         raise WorkflowError(
             f"{path} does not exist: download the dataset as https://github.com/benbogin/covr-dataset says, unpack it, "
-            "and name its train.jsonl and val.jsonl under released in the config."
+            "and name its train.jsonl and val.jsonl under dataset in the config."
         )
 
 
 rule read_questions:
     input:
-        data(list(CONFIG.released.parts.values())),
+        data(list(DATASET.parts.values())),
     output:
         dataset=f"{T}/dataset/questions.parquet",
         paraphrases=PARAPHRASES,
@@ -21,15 +21,21 @@ rule read_questions:
     benchmark:
         f"{JOBS}/read_questions.tsv"
     conda:
-        "../envs/data.yaml"
+        "../../envs/data.yaml"
     container:
         CONTAINERS["data"]
     resources:
         mem_mb=memory(3000),
         runtime=minutes(60),
     params:
-        config=data(CONFIG.section("released")),
+        config=data(DATASET.files()),
         seed=CONFIG.seed,
         code=code_of("read_questions"),
     shell:
         f"python -m compvqa read-questions {T}/dataset --scenes {T}/scenes --testbed {CONFIG.testbed}" f"{STAGE}"
+
+
+include: "covr/statistics.smk"
+
+
+SHOWN["statistics"] = [rules.statistics.output.statistics]

@@ -1,0 +1,33 @@
+# COVR's questions from scene graphs: takes scene tables, features and all models' answers; gives the dataset, the weights
+# that small models start from, and what COVR's pages show beside scores.
+include: "covr/chains.smk"
+include: "covr/graphs.smk"
+include: "covr/words.smk"
+include: "covr/filters.smk"
+include: "covr/images.smk"
+include: "covr/questions.smk"
+include: "covr/balance.smk"
+include: "covr/pretrain.smk"
+include: "covr/statistics.smk"
+include: "covr/judge.smk"
+include: "covr/neo4j.smk"
+
+
+SHOWN |= {
+    "statistics": [rules.statistics.output.statistics],
+    "validity": [rules.validity.output.validity] if CONFIG.truth else [],
+    "filters": [rules.filters.output.filters] if DATASET.judged.arms else [],
+    "distractors": [rules.distractors.output.distractors] if DATASET.judged.arms else [],
+    "word_scores": [rules.word_scores.output.scores],
+    "word_histories": expand(rules.word_filter.output.history, names=WORD_KINDS),
+    "questions": expand(rules.gather_questions.output.questions, arm=""),
+    "dropped": expand(rules.gather_questions.output.dropped, arm=""),
+    "related": gather.shards(rules.related.output.related, arm=""),
+}
+REQUIRED |= {
+    "validity": "the truth of the scenes: name its folder as truth",
+    "filters": "chains to judge beside the main one: name them in dataset.judged.arms",
+    "distractors": "chains to judge beside the main one: name them in dataset.judged.arms",
+}
+if DATASET.neo4j.load:
+    ALSO.append(rules.load_testbed.output.loaded)
