@@ -10,6 +10,13 @@ from urllib.parse import quote as percent_encoded, unquote
 from snakemake.exceptions import WorkflowError
 
 PROJECT = Path(workflow.current_basedir).parent
+# Where definitions, plugins and rules are found: beside the user's configs, then in the project.
+BESIDE = list(dict.fromkeys(Path(file).resolve().parent for file in workflow.configfiles))
+FOLDERS = [*[folder for folder in BESIDE if folder != PROJECT / "config"], PROJECT / "config"]
+PLUGINS = os.pathsep.join(
+    filter(None, [*[str(f / "plugins") for f in FOLDERS if (f / "plugins").is_dir()], os.environ.get("COMPVQA_PLUGINS")])
+)
+os.environ["COMPVQA_PLUGINS"] = PLUGINS
 sys.path.insert(0, str(PROJECT / "workflow"))
 
 from compvqa.config import load_config
@@ -29,9 +36,9 @@ from compvqa.splits.setups import check_use, find_setup, module_of as module_of_
 from compvqa.splits.splitters import read_definition
 from compvqa.stages import modules_of, stage_code
 
-SPLITS = Definitions(PROJECT / "config/splits")
-MODELS = Definitions(PROJECT / "config/models")
-PAPER = Definitions(PROJECT / "config/paper", nested=True)
+SPLITS = Definitions(*[folder / "splits" for folder in FOLDERS])
+MODELS = Definitions(*[folder / "models" for folder in FOLDERS])
+PAPER = Definitions(*[folder / "paper" for folder in FOLDERS], nested=True)
 try:
     CONFIG = without_patterns(load_config(config), Path(".snakemake/given"))
     for definitions, names in (
@@ -56,7 +63,7 @@ LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 T = f"results/{CONFIG.testbed}"
 DATASET = CONFIG.dataset  # the settings of the engine
 LANGUAGE = DATASET.language  # of the programs
-TEMPLATES = Definitions(PROJECT / "config/templates" / LANGUAGE)
+TEMPLATES = Definitions(*[folder / "templates" / LANGUAGE for folder in FOLDERS])
 JOBS = f"benchmarks/jobs/{CONFIG.testbed}"
 # The splits of the main chain's dataset: these are scored, shown and published.
 MAIN_SPLITS = [name for name in CONFIG.splits.names if not SPLITS.load(name).get("chain")]
@@ -93,7 +100,7 @@ INTERPRETER = "" if DEPLOYED & {"CONDA", "APPTAINER"} else f'PATH={quote(str(Pat
 shell.prefix(
     "set -feuo pipefail; IFS=; "
     f"export {INTERPRETER}PROJECT={quote(str(PROJECT))} PYTHONPATH={quote(str(PROJECT / 'workflow'))} "
-    f"PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE HF_HUB_CACHE={HUB} HF_HUB_OFFLINE=1; "
+    f"COMPVQA_PLUGINS={quote(PLUGINS)} PYTHONNOUSERSITE=1 OMP_WAIT_POLICY=PASSIVE HF_HUB_CACHE={HUB} HF_HUB_OFFLINE=1; "
 )
 
 
@@ -111,7 +118,7 @@ CONTAINERS = {
     "models": CONFIG.containers.gpu if CONFIG.models.gpus else CONFIG.containers.cpu,
     "publish": CONFIG.containers.cpu,
 }
-BIND = f" --bind {quote(str(PROJECT))}"
+BIND = "".join(f" --bind {quote(str(folder))}" for folder in dict.fromkeys([PROJECT, *FOLDERS[:-1]]))
 if "APPTAINER" in DEPLOYED:
     if BIND not in workflow.deployment_settings.apptainer_args:
         workflow.deployment_settings.apptainer_args += BIND
@@ -121,6 +128,17 @@ if "APPTAINER" in DEPLOYED:
                 f"There is no image {container}: build it as docs/environments.md says, or name another in the config"
                 " (containers)."
             )
+
+
+def found_rules(name):
+    """The file of rules of this name, of an engine or a world: the user's own, beside his config, or the project's."""
+    files = [folder / "rules" / name for folder in [*FOLDERS[:-1], PROJECT]]
+    return str(next((file for file in files if file.is_file()), files[-1]))
+
+
+def near(path):
+    """A path as seen from here, so that nothing runs again when the whole folder moves."""
+    return os.path.relpath(path)
 
 
 def data(value):
@@ -274,7 +292,7 @@ def given(name):
     words = []
     for what, files in read_by(name).items():
         if what in OWN:
-            words += repeated("--own", [f"{what}={OWN[what]}"])
+            words += repeated("--input", [f"{what}={near(folder)}" for folder in OWN[what]])
         else:
             words += repeated("--input", GIVEN.get(what, [f"{what}={path}" for path in files]))
     return words

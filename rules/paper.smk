@@ -32,7 +32,7 @@ GIVEN |= {
     "scenes": [f"scenes={T}/scenes"],
     "images": [f"images:{space}={folder}" for space, folder in CONFIG.images.items()],
 }
-OWN = {"templates": f"config/templates/{LANGUAGE}", "definitions": "config/splits"}  # of the project, wherever it is
+OWN = {"templates": TEMPLATES.folders, "definitions": SPLITS.folders}
 for name in CONFIG.paper.show:
     for what, files in read_by(name).items():
         if files is None:
@@ -40,7 +40,7 @@ for name in CONFIG.paper.show:
                 f"paper.show names {name}, which needs {what}: datasets of the kind {DATASET.kind} have none; leave it out."
             )
 REQUIRED["histories"] = "a trained model: name one in models.trained"
-PAGES = {name: load_page(PAPER.folder / f"{name}.yaml") for name in CONFIG.paper.show}
+PAGES = {name: load_page(PAPER.path(name)) for name in CONFIG.paper.show}
 PLAN = Plan(
     runs=frozenset(tuple(run.split(".")[:3]) for run in [*RUNS, *BASELINES]),
     trained=CONFIG.models.trained,
@@ -91,13 +91,14 @@ rule table:
         mem_mb=memory(2000, 8),
         runtime=minutes(20, 0.005),
     params:
+        page=lambda wildcards: near(PAPER.path(wildcards.table)),
         inputs=lambda wildcards: given(wildcards.table),
         definition=lambda wildcards: definition(wildcards.table),
         caption=lambda wildcards: PAPER.load(wildcards.table).get("caption", ""),
         look=LOOK,
         code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
     shell:
-        "python -m compvqa table $PROJECT/config/paper/{wildcards.table:q}.yaml {params.inputs:q}"
+        "python -m compvqa table {params.page:q} {params.inputs:q}"
         f" --out {T}/paper/{{wildcards.table:q}}{LOG}"
 
 
@@ -125,12 +126,13 @@ rule figure:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
+        page=lambda wildcards: near(PAPER.path(wildcards.figure)),
         inputs=lambda wildcards: given(wildcards.figure),
         definition=lambda wildcards: definition(wildcards.figure),
         caption=lambda wildcards: PAPER.load(wildcards.figure).get("caption", ""),
         code=lambda wildcards: stage_code("figure", make=PAPER.load(wildcards.figure)["make"]),
     shell:
-        "python -m compvqa figure $PROJECT/config/paper/{wildcards.figure:q}.yaml {params.inputs:q}"
+        "python -m compvqa figure {params.page:q} {params.inputs:q}"
         f" --out {T}/paper/{{wildcards.figure:q}}{LOG}"
 
 
@@ -195,14 +197,14 @@ rule index:
         mem_mb=memory(2000),
         runtime=minutes(20),
     params:
-        show=lambda wildcards: repeated("--show", map(os.path.basename, PAPERS[wildcards.paper])),
+        show=lambda wildcards: repeated("--show", [near(PAPER.path(name)) for name in PAPERS[wildcards.paper]]),
         title=lambda wildcards: f"{CONFIG.paper.title}: {wildcards.paper}",
         definitions=lambda wildcards: PAPER.digest(*PAPERS[wildcards.paper]),
         look=LOOK,
         code=code_of("index"),
     shell:
         f"python -m compvqa index {{output.page:q}} --folder {T}/paper/{{wildcards.paper:q}}"
-        " --definitions $PROJECT/config/paper/{wildcards.paper:q} {params.show:q} --title={params.title:q}"
+        " {params.show:q} --title={params.title:q}"
         f" --page {{input.page:q}}{LOG}"
 
 

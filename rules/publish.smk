@@ -89,7 +89,7 @@ rule publish_card:
         runtime=minutes(20),
     params:
         config=data(CONFIG.section("publish")),
-        splits=repeated("--split", SPLIT_PARTS),
+        splits=repeated("--split", [near(SPLITS.path(name)) for name in SPLIT_PARTS]),
         definitions=SPLITS.digest(*SPLIT_PARTS),
         raw=data(repeated("--raw", RAW)),
         world=data(repeated("--world", [CONFIG.world.folder] if CONFIG.world else [])),
@@ -99,7 +99,7 @@ rule publish_card:
         code=code_of("publish_card", language=LANGUAGE, setups=sorted({setup_module(name) for name in SPLIT_PARTS})),
     shell:
         f"python -m compvqa publish-card {FOLDER} --questions {{input.questions:q}} --made {{input.made:q}}"
-        " --definitions $PROJECT/config/splits {params.splits:q} {params.raw:q} {params.world:q} --testbed {params.testbed:q} --record {output.record:q}"
+        " {params.splits:q} {params.raw:q} {params.world:q} --testbed {params.testbed:q} --record {output.record:q}"
         " --sources $PROJECT/config/sources.tsv --config {params.config:q}"
         f"{LOG}"
 

@@ -80,7 +80,7 @@ def test_other_errors_are_not_mistaken_for_it():
 )
 def test_a_package_that_is_missing_is_named_and_a_module_of_ours_is_a_bug(tmp_path, package, told):
     code = f"import sys; sys.modules[{package!r}] = None; from compvqa.cli import main; main()"
-    names = ("--questions", "--made", "--definitions", "--split", "--world", "--testbed", "--record", "--sources")
+    names = ("--questions", "--made", "--split", "--world", "--testbed", "--record", "--sources")
     options = [word for name in names for word in (name, str(tmp_path))]
     done = subprocess.run([sys.executable, "-c", code, "publish-card", str(tmp_path), *options], capture_output=True)
     assert done.returncode == 1 and done.stderr.decode().startswith(told)

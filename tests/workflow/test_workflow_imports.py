@@ -31,7 +31,7 @@ COVR = '{"train": "given/covr.jsonl", "dev": "given/covr.jsonl"}'
 RELEASED = '{"image_space": "sprites", "reader": "lxmert_tsv", "files": ["given/features.tsv"]}'
 FEATURES = f'{{"sources": [{RELEASED}], "most_missing": 1}}'
 PARTS = " ".join(f"made/hub/data/iid/{part}.parquet" for part in ("train", "dev", "test"))
-CARD = f"--made {BED}/dataset/questions.parquet.prov.json --definitions config/splits --split iid"
+CARD = f"--made {BED}/dataset/questions.parquet.prov.json --split config/splits/iid.yaml"
 # What the chain of config/tiny-full.yaml leaves out. None of it may import torch, so one process runs it all.
 OTHERS = f"""
 schema

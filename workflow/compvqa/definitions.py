@@ -1,4 +1,7 @@
-"""The files that a config names: splits, models, pages and templates are each one file of a folder, found by name."""
+"""The files that a config names: splits, models, pages and templates are each one file of a folder, found by name.
+
+The folders are those of the project's ``config/`` and, before them, those beside the user's own config.
+"""
 
 from __future__ import annotations
 
@@ -13,37 +16,46 @@ from compvqa.settings import as_json
 
 
 class Definitions:
-    """The files of a folder of ``config/``, by name, as data; each is read once.
+    """The files of some folders, such as ``config/splits``, by name, as data; each is read once.
 
-    ``nested``: they lie in folders inside it, and their names are ``<folder>/<file>``.
+    Of two files of one name that of the first folder counts: a user's own come before those of the project. ``nested``:
+    they lie in folders inside, and their names are ``<folder>/<file>``.
     """
 
-    def __init__(self, folder: Path, nested: bool = False):
-        self.folder = folder
+    def __init__(self, *folders: Path, nested: bool = False):
+        self.folders = [folder for folder in folders if folder.is_dir()]
+        self._kind = folders[-1].name
         self._parts = 2 if nested else 1
         self._read: dict[str, dict] = {}
 
     def names(self) -> list[str]:
         """The names of all of them, sorted."""
-        found = self.folder.glob("/".join(["*"] * self._parts) + ".yaml")
-        return sorted(path.relative_to(self.folder).with_suffix("").as_posix() for path in found)
+        return sorted(self._found())
+
+    def path(self, name: str) -> Path:
+        """The file of this name; :class:`InputError` names those there are."""
+        if not re.fullmatch("[a-z0-9][a-z0-9_-]*" + "(/[a-z0-9][a-z0-9_-]*)?" * (self._parts - 1), name):
+            raise InputError(f"{name!r} names no file of {self._kind}/: names have a-z, 0-9, _ and - alone.")
+        if path := self._found().get(name):
+            return path
+        if places := " or ".join(self._places(name)):
+            raise InputError(f"{self._kind}/ has no {name}.yaml: its files lie in folders, so write {places}.")
+        known = ", ".join(self.names())
+        raise InputError(f"{self._kind}/ has no {name}.yaml: correct the name (there are {known}).")
 
     def load(self, name: str) -> dict:
-        """The content of ``<name>.yaml``; :class:`InputError` names the files there are."""
+        """The content of ``<name>.yaml``."""
         if name not in self._read:
-            self._read[name] = self._content(name)
+            self._read[name] = read_yaml(self.path(name))
         return deepcopy(self._read[name])
 
-    def _content(self, name: str) -> dict:
-        where = f"config/{self.folder.name}"
-        if not re.fullmatch("[a-z0-9][a-z0-9_-]*" + "(/[a-z0-9][a-z0-9_-]*)?" * (self._parts - 1), name):
-            raise InputError(f"{name!r} names no file of {where}: names have a-z, 0-9, _ and - alone.")
-        if name in self.names():
-            return read_yaml(self.folder / f"{name}.yaml")
-        if places := " or ".join(self._places(name)):
-            raise InputError(f"{where} has no {name}.yaml: its files lie in folders, so write {places}.")
-        known = ", ".join(self.names())
-        raise InputError(f"{where} has no {name}.yaml: correct the name (there are {known}).")
+    def _found(self) -> dict[str, Path]:
+        pattern = "/".join(["*"] * self._parts) + ".yaml"
+        return {
+            path.relative_to(folder).with_suffix("").as_posix(): path
+            for folder in reversed(self.folders)
+            for path in folder.glob(pattern)
+        }
 
     def _places(self, name: str) -> list[str]:
         """The names of nested files that a name without a folder may mean: table6, or <something>-table6."""

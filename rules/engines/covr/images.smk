@@ -211,9 +211,10 @@ rule others:
         seed=CONFIG.seed,
         code=lambda wildcards: presence_code("others", wildcards.arm, kinds=TEMPLATE_KINDS),
         templates=TEMPLATES.digest(),
+        where=repeated("--templates", map(near, TEMPLATES.folders)),
     shell:
         "python -m compvqa others {output.others:q} --seeds {input.seeds:q} --related {input.related:q}"
-        f" --scenes {T}/scenes --lexicon {{input.lexicon:q}} --templates $PROJECT/config/templates/covr"
+        f" --scenes {T}/scenes --lexicon {{input.lexicon:q}} {{params.where:q}}"
         f" --questions {{params.questions:q}} {{params.models:q}}{STAGE}"
 
 

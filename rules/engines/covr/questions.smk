@@ -26,9 +26,10 @@ rule questions:
         seed=CONFIG.seed,
         code=code_of("questions", kinds=TEMPLATE_KINDS),
         templates=TEMPLATES.digest(),
+        where=repeated("--templates", map(near, TEMPLATES.folders)),
     shell:
         "python -m compvqa questions --seeds {input.seeds:q} --related {input.related:q} --others {input.others:q}"
-        f" --scenes {T}/scenes --lexicon {{input.lexicon:q}} --templates $PROJECT/config/templates/covr"
+        f" --scenes {T}/scenes --lexicon {{input.lexicon:q}} {{params.where:q}}"
         f" --testbed {CONFIG.testbed} --questions {{output.questions:q}} --dropped {{output.dropped:q}}{STAGE}"
 
 

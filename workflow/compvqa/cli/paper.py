@@ -12,37 +12,32 @@ from compvqa.errors import InputError
 
 Definition = Annotated[Path, typer.Argument(help="What to make: a file of config/paper/<paper>.")]
 Inputs = Annotated[list[str], typer.Option("--input", help="NAME=PATH; repeat for more.")]
-Own = Annotated[list[str], typer.Option(help="NAME=PATH of what the project itself holds, such as config/splits.")]
 Out = Annotated[Path, typer.Option(help="Path to write, without its ending.")]
 
 
-def table(definition: Definition, input: Inputs, out: Out, own: Own = (), code: Code = None) -> None:
+def table(definition: Definition, input: Inputs, out: Out, code: Code = None) -> None:
     """Make one table of the paper from our data, the paper's numbers beside ours."""
     from compvqa.paper.tables import make
 
-    _make("table", make, definition, input, own, out, code, (".html", ".csv", ".tex"))
+    _make("table", make, definition, input, out, code, (".html", ".csv", ".tex"))
 
 
-def figure(definition: Definition, input: Inputs, out: Out, own: Own = (), code: Code = None) -> None:
+def figure(definition: Definition, input: Inputs, out: Out, code: Code = None) -> None:
     """Draw one figure of the paper from our data."""
     from compvqa.paper.figures import make
 
-    _make("figure", make, definition, input, own, out, code, (".png", ".pdf"))
+    _make("figure", make, definition, input, out, code, (".png", ".pdf"))
 
 
-def _make(
-    stage, make, definition: Path, given: list[str], own: list[str], out: Path, code: str | None, endings
-) -> None:
+def _make(stage, make, definition: Path, given: list[str], out: Path, code: str | None, endings) -> None:
     from compvqa.paper.reference import load
-    from compvqa.records.record import ROOT
 
     inputs: dict[str, list[Path]] = {}
-    for option, texts, folder in (("--input", given, Path()), ("--own", own, ROOT)):
-        for text in texts:
-            name, equals, path = text.partition("=")
-            if not equals:
-                raise InputError(f"{option} {text!r} is not of the form NAME=PATH.")
-            inputs.setdefault(name, []).append(folder / path)
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not equals:
+            raise InputError(f"--input {text!r} is not of the form NAME=PATH.")
+        inputs.setdefault(name, []).append(Path(path))
     frame = Frame(stage, None, 0, code)
     frame.run(
         lambda: make(definition, inputs, out),
@@ -76,8 +71,7 @@ def samples(
 def index(
     out: Annotated[Path, typer.Argument(help="The page to write.")],
     folder: Annotated[Path, typer.Option(help="Folder of the tables and figures.")],
-    definitions: Annotated[Path, typer.Option(help="The folder config/paper/<paper>.")],
-    show: Annotated[list[str], typer.Option(help="A table or figure, in the page's order; repeat for more.")],
+    show: Annotated[list[Path], typer.Option(help="A table's or figure's definition, in the page's order; repeat.")],
     title: Annotated[str, typer.Option(help="The page's title.")],
     page: Annotated[list[Path], typer.Option(help="A further page to link to; repeat for more.")] = (),
     code: Code = None,
@@ -86,11 +80,10 @@ def index(
     from compvqa.paper.explorer.index import make
 
     frame = Frame("index", None, 0, code)
-    wanted = [definitions / f"{name}.yaml" for name in show]
-    made = [folder / f"{name}{ending}" for name in show for ending in (".html", ".png")]
+    made = [folder / f"{page.stem}{ending}" for page in show for ending in (".html", ".png")]
     frame.run(
-        lambda: make(wanted, folder, out, title, page),
-        [*wanted, *page, *(path for path in made if path.exists())],
+        lambda: make(show, folder, out, title, page),
+        [*show, *page, *(path for path in made if path.exists())],
         [out],
     )
 

@@ -54,8 +54,7 @@ def publish_card(
     folder: Annotated[Path, typer.Argument(help="The dataset folder, with data/<split>/<part>.parquet.")],
     questions: Annotated[Path, typer.Option(help="Table of all questions (publish-questions).")],
     made: Annotated[Path, typer.Option(help="Record of the dataset's making, for its day.")],
-    definitions: Annotated[Path, typer.Option(help="The folder config/splits.")],
-    split: Annotated[list[str], typer.Option(help="A split by the name of its definition; repeat.")],
+    split: Annotated[list[Path], typer.Option(help="A split's definition (YAML); repeat.")],
     record: Annotated[Path, typer.Option(help="Where to write the record, apart from the folder.")],
     raw: Annotated[list[str], typer.Option(help="<source>=<raw file>; repeat.")] = (),
     world: Annotated[Path | None, typer.Option(help="Folder of the drawn world.")] = None,
@@ -78,19 +77,18 @@ def publish_card(
     frame = Frame("publish_card", config, 0, code)
     settings = frame.settings(PublishSettings)
     frame.note({"raw": list(raw), "testbed": testbed})
-    wanted = [definitions / f"{name}.yaml" for name in split]
     card, metadata = folder / "README.md", folder / "croissant.json"
 
     def work() -> dict[str, int]:
         found = sources_of(_by_name(raw), read_sources(sources) if sources else [], world, settings.licences)
-        described = describe(folder, questions, made, wanted, found, settings, testbed)
+        described = describe(folder, questions, made, split, found, settings, testbed)
         write_card(described, card)
         write_croissant(described, metadata)
         return {"splits": len(described.splits), "files": sum(len(split.parts) for split in described.splits)}
 
-    inputs = [questions, made, *wanted, folder / DATA, *([sources] if sources else [])]
+    inputs = [questions, made, *split, folder / DATA, *([sources] if sources else [])]
     language = language_of_published(questions)
-    setups = {module_of(read_definition(read_yaml(path)).setup) for path in wanted}
+    setups = {module_of(read_definition(read_yaml(path)).setup) for path in split}
     frame.run(work, inputs, [card, metadata], record, language=language, setups=sorted(setups))
 
 

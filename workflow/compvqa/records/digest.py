@@ -14,6 +14,8 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
+import compvqa
+
 PACKAGE = "compvqa"
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _UNSAID = ("ctx", "type_comment", "kind")  # what the place tells, and what says nothing
@@ -57,7 +59,7 @@ def closure(*modules: str) -> set[str]:
             raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
         seen.add(module)
         parents = (module.rsplit(".", n)[0] for n in range(1, module.count(".") + 1))
-        waiting += [*_imports(module), *parents]
+        waiting += [*_imports(module), *filter(exists, parents)]  # a folder may have no __init__.py
     return seen
 
 
@@ -68,10 +70,13 @@ def exists(module: str) -> bool:
 
 @cache
 def _source(module: str) -> Path | None:
-    base = _ROOT.joinpath(*module.split("."))
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if path.is_file():
-            return path
+    """The file of a module of the package, or of a user's package within it (``COMPVQA_PLUGINS``)."""
+    package, *parts = module.split(".")
+    for folder in compvqa.__path__ if package == PACKAGE else []:
+        base = Path(folder, *parts)
+        for path in (base.with_suffix(".py"), base / "__init__.py"):
+            if path.is_file():
+                return path
     return None
 
 

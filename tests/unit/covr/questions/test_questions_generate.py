@@ -55,7 +55,7 @@ def run(world, templates, out, seed=1, settings=None, **inputs):
     counts = generate(
         scenes=world / "scenes",
         lexicon=None,
-        templates=templates,
+        templates=[templates],
         out=out / "questions.parquet",
         dropped=out / "dropped.parquet",
         settings=settings or QuestionsSettings(),

@@ -86,7 +86,7 @@ def made(number: int, templates: Path, folder: Path, distractors: str) -> Made:
     out = folder / "questions.parquet"
     settings = QuestionsSettings(distractors=distractors)
     dropped = folder / "dropped.parquet"
-    generate(seed_file, related, store.scenes, lexicon, templates, out, dropped, settings, number, "world")
+    generate(seed_file, related, store.scenes, lexicon, [templates], out, dropped, settings, number, "world")
     return Made(
         distractors,
         {graph.scene_id: graph for graph in graphs},
@@ -123,7 +123,7 @@ def test_whatever_the_answers_the_others_exist_check_asks_what_was_told_before(
     templates, tmp_path, answers, monkeypatch
 ):
     made(1, templates, tmp_path, "related")
-    given = [tmp_path / "seeds0.parquet", tmp_path / "related.parquet", tmp_path / "scenes", None, templates]
+    given = [tmp_path / "seeds0.parquet", tmp_path / "related.parquet", tmp_path / "scenes", None, [templates]]
     told = {(scene_id, part.key) for scene_id, part in asked_of_others(*given, QuestionsSettings(), 1)}
     asked = set()
 

@@ -54,7 +54,7 @@ def _made(folder: Path, templates: Path, scenes: int, most_seeds: int, first: in
     tables_of = {name: folder / f"{name}.parquet" for name in ("seeds", "related")}
     out = folder / "questions.parquet"
     generate(
-        scenes=folder / "scenes", lexicon=None, templates=templates, out=out, dropped=folder / "dropped.parquet",
+        scenes=folder / "scenes", lexicon=None, templates=[templates], out=out, dropped=folder / "dropped.parquet",
         settings=QuestionsSettings(), seed=1, testbed="world", **tables_of,
     )  # fmt: skip
     rows = tables.read(out, QUESTIONS).to_pylist()

@@ -110,7 +110,7 @@ def questions(
     others: Annotated[Path, typer.Option(help="Table of the 'others exist' check.")],
     scenes: Scenes,
     lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
-    templates: Annotated[Path, typer.Option(help="Folder of templates (YAML).")],
+    templates: Annotated[list[Path], typer.Option(help="Folder of templates (YAML); repeat, the first counts.")],
     questions: Annotated[Path, typer.Option(help="Table of questions to write.")],
     dropped: Annotated[Path, typer.Option(help="Table of dropped candidates to write.")],
     testbed: Annotated[str, typer.Option(help="Name of the test-bed.")] = "covr",
@@ -128,9 +128,9 @@ def questions(
         lambda: generate(
             seeds, related, scenes, lexicon, templates, questions, dropped, settings, seed, testbed, others
         ),
-        [seeds, related, others, *scene_tables(scenes), lexicon, templates],
+        [seeds, related, others, *scene_tables(scenes), lexicon, *templates],
         [questions, dropped],
-        kinds=sorted({template.kind for template in load(templates)}),
+        kinds=sorted({template.kind for template in load(*templates)}),
     )
 
 

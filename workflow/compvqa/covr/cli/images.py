@@ -113,7 +113,7 @@ def others(
     related: Annotated[Path, typer.Option(help="Table of related images.")],
     scenes: Scenes,
     lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
-    templates: Annotated[Path, typer.Option(help="Folder of templates (YAML).")],
+    templates: Annotated[list[Path], typer.Option(help="Folder of templates (YAML); repeat, the first counts.")],
     questions: Annotated[str | None, typer.Option(help="The settings of the stage questions, as its --config.")] = None,
     features: Features = None,
     models: Models = None,
@@ -135,11 +135,11 @@ def others(
     pairs = asked_of_others(seeds, related, scenes, lexicon, templates, asking, seed)
     frame.run(
         lambda: score_pairs(pairs, True, out, given, settings),
-        [seeds, related, lexicon, templates, *inputs],
+        [seeds, related, lexicon, *templates, *inputs],
         [out],
         method=settings.method,
         models=_models(given),
-        kinds=sorted({template.kind for template in load(templates)}),
+        kinds=sorted({template.kind for template in load(*templates)}),
     )
 
 

@@ -31,7 +31,7 @@ def of_templates(
 
     The example is a row of the dataset with ``columns``. One whose slots can be told apart is preferred.
     """
-    known = {template.name: template for template in templates.load(one(inputs, "templates"))}
+    known = {template.name: template for template in templates.load(*many(inputs, "templates"))}
     asked = dict(list(frame(one(inputs, "dataset"), ["question_id", "template", "text"]).groupby("template")))
     shown = {}
     for name, questions in asked.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -63,7 +63,7 @@ def generate(
     related: Path,
     scenes: Path,
     lexicon: Path | None,
-    templates: Path,
+    templates: Sequence[Path],
     out: Path,
     dropped: Path,
     settings: QuestionsSettings,
@@ -77,7 +77,7 @@ def generate(
     the "others exist" check alone (rows with ``masked``); without it, or where it has no row, that passes.
     Raises InputError for a wrong template file. Gives the counts of seeds in, questions out and dropped.
     """
-    chosen = _chosen(load(templates), settings)
+    chosen = _chosen(load(*templates), settings)
     knowledge = Lexicon.load(lexicon) if lexicon else None
     store = SceneStore(scenes, settings.cache)
     maker = _Maker(chosen, settings, knowledge, store, seed, testbed)
@@ -118,7 +118,7 @@ def asked_of_others(
     related: Path,
     scenes: Path,
     lexicon: Path | None,
-    templates: Path,
+    templates: Sequence[Path],
     settings: QuestionsSettings,
     seed: int,
 ) -> Iterator[tuple[str, Subgraph]]:
@@ -135,7 +135,7 @@ def asked_of_others(
 
     knowledge = Lexicon.load(lexicon) if lexicon else None
     store = SceneStore(scenes, settings.cache)
-    chosen = [_only_others(template) for template in _chosen(load(templates), settings)]
+    chosen = [_only_others(template) for template in _chosen(load(*templates), settings)]
     maker = _Maker(chosen, settings, knowledge, store, seed, "")
     draws = Draws(store, knowledge, seed) if settings.distractors == "random" else None
     for item in track(read_seeds(seeds, related, store.graph, refuse, draws), "others asked", unit="seed"):

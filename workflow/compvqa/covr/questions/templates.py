@@ -16,6 +16,7 @@ from compvqa.covr.english import clause, describe, noun_phrase, predicate
 from compvqa.covr.inflection import be, plural
 from compvqa.covr.questions.references import between_rows, object_rows, rows
 from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.definitions import Definitions
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
 from compvqa.programs.rows import Row, to_json
@@ -88,12 +89,15 @@ class Template(Settings):
         return any(exclusion.holds(noun, group) for exclusion in self.exclude)
 
 
-def load(folder: Path) -> list[Template]:
-    """The templates in ``folder``, by file name. Raises InputError that names a file that is wrong."""
-    paths = sorted(Path(folder).glob("*.yaml"))
-    if not paths:
-        raise InputError(f"{folder} holds no question templates (*.yaml): give the folder that does.")
-    return [_read(path) for path in paths]
+def load(*folders: Path) -> list[Template]:
+    """The templates in these folders, by file name; of two files of one name that of the first folder counts.
+
+    Raises InputError that names a file that is wrong.
+    """
+    found = Definitions(*folders)
+    if not found.names():
+        raise InputError(f"{folders[0]} holds no question templates (*.yaml): give the folder that does.")
+    return [_read(found.path(name)) for name in found.names()]
 
 
 def _read(path: Path) -> Template:
