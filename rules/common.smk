@@ -14,7 +14,9 @@ PROJECT = Path(workflow.current_basedir).parent
 BESIDE = list(dict.fromkeys(Path(file).resolve().parent for file in workflow.configfiles))
 FOLDERS = [*[folder for folder in BESIDE if folder != PROJECT / "config"], PROJECT / "config"]
 PLUGINS = os.pathsep.join(
-    filter(None, [*[str(f / "plugins") for f in FOLDERS if (f / "plugins").is_dir()], os.environ.get("COMPVQA_PLUGINS")])
+    filter(
+        None, [*[str(f / "plugins") for f in FOLDERS if (f / "plugins").is_dir()], os.environ.get("COMPVQA_PLUGINS")]
+    )
 )
 os.environ["COMPVQA_PLUGINS"] = PLUGINS
 sys.path.insert(0, str(PROJECT / "workflow"))
@@ -31,6 +33,7 @@ from compvqa.paper.needs import Plan, lacking
 from compvqa.paper.reference import load as load_page
 from compvqa.records.digest import files_digest
 from compvqa.scenes.download import read_sources
+from compvqa.scenes.ingest import has_places
 from compvqa.settings import as_json
 from compvqa.splits.setups import check_use, find_setup, module_of as module_of_setup
 from compvqa.splits.splitters import read_definition

@@ -98,8 +98,7 @@ rule table:
         look=LOOK,
         code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
     shell:
-        "python -m compvqa table {params.page:q} {params.inputs:q}"
-        f" --out {T}/paper/{{wildcards.table:q}}{LOG}"
+        "python -m compvqa table {params.page:q} {params.inputs:q}" f" --out {T}/paper/{{wildcards.table:q}}{LOG}"
 
 
 rule figure:
@@ -132,8 +131,7 @@ rule figure:
         caption=lambda wildcards: PAPER.load(wildcards.figure).get("caption", ""),
         code=lambda wildcards: stage_code("figure", make=PAPER.load(wildcards.figure)["make"]),
     shell:
-        "python -m compvqa figure {params.page:q} {params.inputs:q}"
-        f" --out {T}/paper/{{wildcards.figure:q}}{LOG}"
+        "python -m compvqa figure {params.page:q} {params.inputs:q}" f" --out {T}/paper/{{wildcards.figure:q}}{LOG}"
 
 
 rule samples:

@@ -1,29 +1,35 @@
 # Takes raw downloads, or the files of a world; gives the one set of scene tables and the lexicon.
-rule lexicon:
-    input:
-        data(CONFIG.lexicon.files()),
-    output:
-        lexicon=f"{T}/lexicon.json",
-        record=f"{T}/lexicon.json.prov.json",
-    log:
-        "logs/lexicon.log",
-    benchmark:
-        f"{JOBS}/lexicon.tsv"
-    conda:
-        "../envs/data.yaml"
-    container:
-        CONTAINERS["data"]
-    params:
-        source=data(CONFIG.lexicon.option()),
-        code=code_of("lexicon"),
-    shell:
-        "python -m compvqa lexicon {output.lexicon:q} {params.source:q}" f"{LOG}"
+PLACED = [source.name for source in CONFIG.sources if has_places(source.reader)]  # they know where things are in space
+PLACES = ["positions", "directions"]
+
+
+if CONFIG.lexicon:
+
+    rule lexicon:
+        input:
+            data(CONFIG.lexicon.files()),
+        output:
+            lexicon=f"{T}/lexicon.json",
+            record=f"{T}/lexicon.json.prov.json",
+        log:
+            "logs/lexicon.log",
+        benchmark:
+            f"{JOBS}/lexicon.tsv"
+        conda:
+            "../envs/data.yaml"
+        container:
+            CONTAINERS["data"]
+        params:
+            source=data(CONFIG.lexicon.option()),
+            code=code_of("lexicon"),
+        shell:
+            "python -m compvqa lexicon {output.lexicon:q} {params.source:q}" f"{LOG}"
 
 
 rule ingest:
     input:
         raw=lambda wildcards: CONFIG.source(wildcards.source).files.values(),
-        lexicon=rules.lexicon.output.lexicon,
+        lexicon=LEXICON,
     output:
         tables=expand(f"{T}/sources/{{{{source}}}}/{{table}}.parquet", table=[*SCENE_TABLES, "rejects"]),
         record=f"{T}/sources/{{source}}/source.prov.json",
@@ -31,6 +37,8 @@ rule ingest:
         "logs/ingest/{source}.log",
     benchmark:
         f"{JOBS}/ingest-{{source}}.tsv"
+    wildcard_constraints:
+        source="|".join(source.name for source in CONFIG.sources if source.name not in PLACED) or "none",
     conda:
         "../envs/data.yaml"
     container:
@@ -40,10 +48,19 @@ rule ingest:
         runtime=minutes(60, 0.005),
     params:
         config=lambda wildcards: CONFIG.source(wildcards.source).model_dump_json(),
+        lexicon=repeated("--lexicon", LEXICON),
         seed=CONFIG.seed,
         code=lambda wildcards: stage_code("ingest", reader=CONFIG.source(wildcards.source).reader),
     shell:
-        f"python -m compvqa ingest {T}/sources/{{wildcards.source:q}} --lexicon {{input.lexicon:q}}{STAGE}"
+        f"python -m compvqa ingest {T}/sources/{{wildcards.source:q}} {{params.lexicon:q}}{STAGE}"
+
+
+use rule ingest as ingest_with_places with:
+    output:
+        tables=expand(f"{T}/sources/{{{{source}}}}/{{table}}.parquet", table=[*SCENE_TABLES, *PLACES, "rejects"]),
+        record=f"{T}/sources/{{source}}/source.prov.json",
+    wildcard_constraints:
+        source="|".join(PLACED) or "none",
 
 
 rule scenes:
@@ -53,8 +70,9 @@ rule scenes:
             source=[source.name for source in CONFIG.sources],
             table=SCENE_TABLES,
         ),
+        expand(f"{T}/sources/{{source}}/{{table}}.parquet", source=PLACED, table=PLACES),
     output:
-        tables=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        tables=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES + PLACES * bool(PLACED)),
         rejects=f"{T}/scenes/rejects.parquet",
         record=f"{T}/scenes/scenes.prov.json",
     log:

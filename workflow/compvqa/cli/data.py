@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, add, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Seed, add, place_tables, scene_tables
 from compvqa.settings import Settings
 
 
@@ -123,13 +123,14 @@ def ingest(
     code: Code = None,
 ) -> None:
     """Read one source (--config names its reader and files) into scene tables and a table of rejects."""
-    from compvqa.scenes.ingest import SourceSettings
+    from compvqa.scenes.ingest import SourceSettings, has_places
     from compvqa.scenes.ingest import ingest as work
 
     frame = Frame("ingest", config, seed, code)
     source = frame.settings(SourceSettings)
     inputs = [*source.files.values(), *([lexicon] if lexicon else [])]
-    outputs = [*scene_tables(out), out / "rejects.parquet"]
+    places = place_tables(out) if has_places(source.reader) else []
+    outputs = [*scene_tables(out), *places, out / "rejects.parquet"]
     frame.run(lambda: work(source, lexicon, out), inputs, outputs, out / "source.prov.json", reader=source.reader)
 
 
@@ -142,8 +143,9 @@ def scenes(
     from compvqa.scenes.ingest import merge
 
     frame = Frame("scenes", None, 0, code)
-    inputs = [path for folder in source for path in scene_tables(folder)]
-    outputs = [*scene_tables(out), out / "rejects.parquet"]
+    places = [path for folder in source for path in place_tables(folder) if path.exists()]
+    inputs = [*(path for folder in source for path in scene_tables(folder)), *places]
+    outputs = [*scene_tables(out), *(place_tables(out) if places else []), out / "rejects.parquet"]
     frame.run(lambda: merge(source, out), inputs, outputs, out / "scenes.prov.json")
 
 

@@ -89,6 +89,11 @@ def scene_tables(folder: Path) -> list[Path]:
     return [folder / f"{name}.parquet" for name in ("scenes", "objects", "attributes", "relations", "modifiers")]
 
 
+def place_tables(folder: Path) -> list[Path]:
+    """The two tables that scenes in a folder have besides, where a source of theirs knows where things are in space."""
+    return [folder / f"{name}.parquet" for name in ("positions", "directions")]
+
+
 def add(app: typer.Typer, *commands: Callable[..., None]) -> None:
     """Add commands to the command line, in this order."""
     for command in commands:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from compvqa.features import readers
+from compvqa.plugins import module_name, names
+from compvqa.records.digest import exists
 from compvqa.settings import Settings
+
+READERS = "compvqa.features.readers"
 
 
 class DetectorSettings(Settings):
@@ -51,9 +53,8 @@ class ReleasedSource(Settings):
     @field_validator("reader")
     @classmethod
     def _known(cls, name: str) -> str:
-        known = sorted(module.name for module in pkgutil.iter_modules(readers.__path__))
-        if name not in known:
-            raise ValueError(f"there is no such reader, use one of {', '.join(known)}")
+        if not exists(module_name(READERS, name)):
+            raise ValueError(f"there is no such reader, use one of {', '.join(names(READERS))}")
         return name
 
 

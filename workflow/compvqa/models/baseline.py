@@ -6,14 +6,13 @@ Such a model is a module of this package with ``COLUMNS``, the columns that it r
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from compvqa import tables
+from compvqa import plugins, tables
 from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.tables import Schema
@@ -51,7 +50,7 @@ def predict(
     answer may be empty; without a train question there is nothing to predict from, and no prediction. Questions in
     the table ``paraphrases`` are answered once more, with the paraphrase for their text.
     """
-    module = importlib.import_module(f"compvqa.models.{model}")
+    module = plugins.find("compvqa.models", model, "predict", "baseline")
     columns = tuple(dict.fromkeys(("question_id", "answer", *module.COLUMNS)))
     train = _questions(dataset, split, train_parts, columns)
     test = _questions(dataset, split, parts, columns)

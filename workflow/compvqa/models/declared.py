@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from compvqa.errors import InputError
+from compvqa.plugins import module_name
 
 REGIONS, PROGRAMS = "regions", "programs"
 
@@ -43,7 +44,7 @@ def _literal(value: ast.expr) -> object:
 @cache
 def _source(model: str) -> ast.Module:
     try:
-        spec = find_spec(f"compvqa.models.{model}")
+        spec = find_spec(module_name("compvqa.models", model))
     except ModuleNotFoundError:  # a name with a dot in it
         spec = None
     if spec is None or not spec.origin:

@@ -1,7 +1,7 @@
 """Raw files → scene tables: one source at a time, then all sources together, one scene an image.
 
 Readers are plugins: ``compvqa.scenes.<reader>`` with ``read(files, split_of, report)``, and ``FILES``, the names of
-further files that it reads, if there are any (docs/readers.md).
+further files that it reads, and ``PLACES = True`` where its scenes have positions and directions (docs/readers.md).
 """
 
 from __future__ import annotations
@@ -107,6 +107,11 @@ def file_names(reader: str) -> tuple[str, ...]:
     return (*PARTS, "val_ids", *getattr(module, "FILES", ())) if module else ()
 
 
+def has_places(reader: str) -> bool:
+    """Whether a reader's scenes say where things are in space: it has ``PLACES = True``."""
+    return bool(getattr(find_reader(reader), "PLACES", False))
+
+
 def ingest(source: SourceSettings, lexicon: Path | None, out: Path, memory: str = "1GB") -> dict[str, int]:
     """Read one source into the folder ``out``: scenes, objects, attributes, relations, modifiers, rejects.
 
@@ -130,7 +135,7 @@ def ingest(source: SourceSettings, lexicon: Path | None, out: Path, memory: str 
             spool.finish(memory, {REJECTS: out / STOPPED})
             raise InputError(why)
         places = {schema: out / f"{schema.name}.parquet" for schema in spool.schemas}
-        for schema in (schema for schema in OPTIONAL if not spool.kept[schema.name]):
+        for schema in OPTIONAL if not has_places(source.reader) else ():
             places.pop(schema).unlink(missing_ok=True)
         rows = spool.finish(memory, places)
     counts = dict(sorted(report.counts.items()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +11,7 @@ import torch
 from pydantic import Field
 from tokenizers import Tokenizer
 
-from compvqa import tables
+from compvqa import plugins, tables
 from compvqa.errors import InputError
 from compvqa.features.store import RegionStore
 from compvqa.files import read_json, write_json
@@ -50,13 +49,7 @@ class TrainingSettings(Settings):
 
 def plugin(model: str) -> ModuleType:
     """The module of the model named ``model``; InputError where there is none."""
-    name = f"compvqa.models.{model}"
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        raise InputError(f"there is no model {model}: write compvqa/models/{model}.py or name another.") from None
+    return plugins.find("compvqa.models", model, "build", "model")
 
 
 def tokenizer_of(model: str, settings: Settings, texts: Iterable[str], base: Tokenizer | None = None) -> Tokenizer:

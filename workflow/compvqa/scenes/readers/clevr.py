@@ -17,6 +17,7 @@ from compvqa.scenes.spatial import all_related
 from compvqa.scenes.stream import Repeated, elements_of
 
 SPLITS = ("train", "val", "all")
+PLACES = True
 GROUPS = ("size", "color", "material")
 SCENE = Keys("scene", ("image_filename", "objects", "directions", "relationships"), ("image_index", "split"))
 OBJECT = Keys("object", (*GROUPS, "shape", "3d_coords", "rotation", "pixel_coords"))
