@@ -36,7 +36,7 @@ PAPER = ROOT / "config/paper"
 
 @pytest.fixture(autouse=True)
 def with_toys(monkeypatch):
-    monkeypatch.setattr(compvqa, "__path__", [*compvqa.__path__, str(ROOT / "tests/fixtures/wings")])
+    monkeypatch.setattr(compvqa, "__path__", [*compvqa.__path__, str(ROOT / "tests/fixtures/toy/plugins")])
 
 
 def dataset(path: Path, language: str, programs: str) -> Path:
