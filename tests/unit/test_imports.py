@@ -19,7 +19,7 @@ def heavy(*modules: str) -> list[str]:
     """What these modules, and all that they import in turn, import of :data:`HEAVY`."""
     found = []
     for module in sorted(digest.closure(*modules)):
-        for node in digest._statements(digest._tree(module)):
+        for node in digest._statements(ast.parse(digest._source(module).read_bytes())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
             found += [f"{module}: {name}" for name in names if f"{name}.".startswith(tuple(f"{h}." for h in HEAVY))]

@@ -2,6 +2,10 @@
 
 import ast
 import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -38,27 +42,70 @@ def test_a_module_brings_what_it_imports_and_no_more():
     assert modules == {"compvqa", "compvqa.errors", "compvqa.tables"}
 
 
-def test_an_edit_changes_the_digest_of_those_who_import_it(tmp_path, monkeypatch):
-    package = tmp_path / "compvqa"
-    package.mkdir()
+@pytest.fixture
+def package(tmp_path, monkeypatch) -> Iterator[Path]:
+    """A package of its own: a imports b, and c nothing."""
+    folder = tmp_path / "compvqa"
+    folder.mkdir()
     for name, text in {"__init__": "", "a": "from compvqa import b", "b": "X = 1", "c": "Y = 1"}.items():
-        (package / f"{name}.py").write_text(text)
+        (folder / f"{name}.py").write_text(text)
     monkeypatch.setattr(digest, "_ROOT", tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    yield folder
+    forget()
 
-    def digests():
-        for cached in (digest._source, digest._tree, digest._imports, digest._module_digest):
-            cached.cache_clear()
-        return [code_digest(f"compvqa.{name}") for name in "abc"]
 
+def forget() -> None:
+    """As in a new process: only what is kept on disk is known."""
+    for cached in (digest._source, digest._code, digest._kept):
+        cached.cache_clear()
+
+
+def digests() -> list[str]:
+    forget()
+    return [code_digest(f"compvqa.{name}") for name in "abc"]
+
+
+def test_an_edit_changes_the_digest_of_those_who_import_it(package):
     before = digests()
     (package / "b.py").write_text("X = 2")
     after = digests()
     (package / "c.json").write_text("{}")
     with_data = digests()
-    for cached in (digest._source, digest._tree, digest._imports, digest._module_digest):
-        cached.cache_clear()
     assert [x != y for x, y in zip(before, after, strict=True)] == [True, True, False]
     assert [x != y for x, y in zip(after, with_data, strict=True)] == [False, False, True]
+
+
+def test_a_module_whose_bytes_are_as_before_is_not_parsed_again(package, monkeypatch):
+    before = digests()
+    parsed = []
+    monkeypatch.setattr(digest.ast, "parse", lambda source: parsed.append(source) or ast.Module([], []))
+    (package / "b.py").touch()
+    assert digests() == before and parsed == []
+    (package / "b.py").write_text("X = 2")
+    digests()
+    assert parsed == [b"X = 2"]
+    digests()
+    assert len(parsed) == 1
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[]", '{"compvqa.a": 1}', '{"compvqa.a": ["x"]}', "\0"])
+def test_a_damaged_cache_or_one_that_cannot_be_written_changes_nothing(package, monkeypatch, damaged):
+    before = digests()
+    (kept,) = (package / "__pycache__").iterdir()
+    kept.write_text(damaged)
+    assert digests() == before
+    assert kept.read_text() != damaged and list(kept.parent.iterdir()) == [kept]
+    shutil.rmtree(kept.parent)
+    kept.parent.write_text("no folder")
+    assert digests() == before
+
+
+def test_a_module_that_comes_later_counts_though_those_that_import_it_are_known(package):
+    (package / "c.py").write_text("from compvqa import d")
+    before = digests()
+    (package / "d.py").write_text("X = 1")
+    assert [x != y for x, y in zip(before, digests(), strict=True)] == [False, False, True]
 
 
 def test_an_unknown_module_is_an_error():

@@ -4,15 +4,24 @@ Snakemake reruns a rule when its ``params`` change, and does not see the Python 
 imports. So every rule has ``params: code=code_digest("compvqa.<module>")``: a hash of the module and of all
 that it imports inside the package, over the syntax tree without comments, docstrings and formatting. A module's
 data are in the JSON file of its name beside it (``words.py``, ``words.json``) and count as its code.
+
+To parse the package takes a second, and every plan and every job asks: what was found in a module is kept with Python's
+own bytecode, in a cache that holds as long as the bytes of the module are the same.
 """
 
 from __future__ import annotations
 
 import ast
+import json
+import os
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
+from importlib.util import cache_from_source
 from pathlib import Path
+from typing import NamedTuple
 
 import compvqa
 
@@ -22,6 +31,15 @@ _UNSAID = ("ctx", "type_comment", "kind")  # what the place tells, and what says
 _ROOT = Path(__file__).resolve().parents[2]
 
 
+class _Code(NamedTuple):
+    """What is known of a module: a hash of its files and of this one, the package's names that its import statements
+    may mean, and the hash of its code."""
+
+    files: str
+    names: tuple[str, ...]
+    digest: str
+
+
 def code_digest(*modules: str) -> str:
     """A hash of the named modules (``compvqa.tables``) and all that they import inside the package.
 
@@ -29,7 +47,8 @@ def code_digest(*modules: str) -> str:
     """
     digest = blake2b(digest_size=12)
     for module in sorted(closure(*modules)):
-        digest.update(f"{module}\0{_module_digest(module)}\n".encode())
+        digest.update(f"{module}\0{_code(module).digest}\n".encode())
+    _kept().write()
     return digest.hexdigest()
 
 
@@ -80,17 +99,71 @@ def _source(module: str) -> Path | None:
     return None
 
 
-@cache
-def _tree(module: str) -> ast.Module:
-    return ast.parse(_source(module).read_text(encoding="utf-8"))
-
-
-@cache
-def _imports(module: str) -> tuple[str, ...]:
+def _imports(module: str) -> list[str]:
     """The package modules that ``module`` names in its import statements, wherever they stand."""
+    return [name for name in _code(module).names if exists(name)]
+
+
+@cache
+def _code(module: str) -> _Code:
+    """What there is to know of a module: as it was kept, where its files are as they were, or found in its source."""
+    source, data = _source(module).read_bytes(), _data(module)
+    files = blake2b(digest_size=16)
+    for content in (Path(__file__).read_bytes(), source, data):
+        files.update(b"%d\0" % len(content) + content)
+    known = _kept().codes.get(module)
+    if known is None or known.files != files.hexdigest():
+        tree = ast.parse(source)
+        digest = blake2b("\n".join(_canonical(tree, [])).encode(), digest_size=12)
+        digest.update(data)
+        known = _Code(files.hexdigest(), _names(module, tree), digest.hexdigest())
+        _kept().add(module, known)
+    return known
+
+
+def _data(module: str) -> bytes:
+    path = _source(module).with_suffix(".json")
+    return path.read_bytes() if path.is_file() else b""
+
+
+class _Kept:
+    """A file beside the package's bytecode with what is known of its modules."""
+
+    def __init__(self) -> None:
+        self.path = Path(cache_from_source(str(_ROOT / PACKAGE / "digests.py"))).with_suffix(".json")
+        self.codes: dict[str, _Code] = {}
+        self.new = False
+        with suppress(OSError, ValueError, TypeError):  # not there, or damaged: as if nothing were known
+            kept = dict(json.loads(self.path.read_text(encoding="utf-8")))
+            self.codes = {module: _Code(files, tuple(names), digest) for module, (files, names, digest) in kept.items()}
+
+    def add(self, module: str, code: _Code) -> None:
+        self.codes[module], self.new = code, True
+
+    def write(self) -> None:
+        """Write the file if there is anything new. Where it cannot be, the next process parses again."""
+        if self.new and not sys.dont_write_bytecode:
+            part = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+            try:
+                self.path.parent.mkdir(exist_ok=True)
+                part.write_text(json.dumps(self.codes), encoding="utf-8")
+                part.replace(self.path)
+            except OSError:
+                with suppress(OSError):
+                    part.unlink()
+        self.new = False
+
+
+@cache
+def _kept() -> _Kept:
+    return _Kept()
+
+
+def _names(module: str, tree: ast.Module) -> tuple[str, ...]:
+    """The names of the package, of modules or of what is in them, that the import statements of a module hold."""
     package = module if _source(module).name == "__init__.py" else module.rpartition(".")[0]
     found = set()
-    for node in _statements(_tree(module)):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -100,7 +173,7 @@ def _imports(module: str) -> tuple[str, ...]:
                 base = ".".join([*above, *([node.module] if node.module else [])])
             found.add(base)
             found.update(f"{base}.{alias.name}" for alias in node.names)
-    return tuple(sorted(m for m in found if m.split(".")[0] == PACKAGE and _source(m)))
+    return tuple(sorted(name for name in found if name.split(".")[0] == PACKAGE))
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
@@ -109,15 +182,6 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
         if isinstance(part, ast.stmt | ast.excepthandler | ast.match_case):
             yield part
             yield from _statements(part)
-
-
-@cache
-def _module_digest(module: str) -> str:
-    digest = blake2b("\n".join(_canonical(_tree(module), [])).encode(), digest_size=12)
-    data = _source(module).with_suffix(".json")
-    if data.is_file():
-        digest.update(data.read_bytes())
-    return digest.hexdigest()
 
 
 def _canonical(node: ast.AST, lines: list[str]) -> list[str]:
