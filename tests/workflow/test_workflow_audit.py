@@ -1,14 +1,14 @@
 """Where each example of each split came from, told from the records of a whole run."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
+from subprocess import CompletedProcess
 
 import pyarrow.parquet as pq
 import pytest
+
+from fixtures.warm import python
 
 pytestmark = pytest.mark.xdist_group("finished")
 
@@ -16,15 +16,9 @@ BED = "results/tiny"
 SPLITS = ("iid", "has-quant-all", "tpl-verifyattr")
 
 
-def ask(project, *arguments: str) -> subprocess.CompletedProcess[str]:
+def ask(project, *arguments: str) -> CompletedProcess[str]:
     """`python -m compvqa audit …` in the project's folder, with its own package."""
-    return subprocess.run(
-        [sys.executable, "-m", "compvqa", "audit", *arguments],
-        cwd=project.folder,
-        env=os.environ | {"PYTHONPATH": "workflow"},
-        capture_output=True,
-        text=True,
-    )
+    return python("-m", "compvqa", "audit", *arguments, folder=project.folder, environment={"PYTHONPATH": "workflow"})
 
 
 @pytest.mark.parametrize("split", SPLITS)

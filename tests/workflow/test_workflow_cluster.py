@@ -3,14 +3,13 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
 import yaml
 
 from fixtures.project import copy_project
+from fixtures.warm import python
 
 GROUPED = re.compile(r"^\[.*\] Group job (\w+) ")
 
@@ -60,11 +59,12 @@ def test_the_profile_finds_its_partitions_from_any_folder(root, tmp_path, named,
     pytest.importorskip("snakemake_executor_plugin_slurm", reason="needs snakemake-executor-plugin-slurm")
     profile = os.path.relpath(root / "slurm", tmp_path) if relative else str(root / "slurm")
     arguments = [] if named.isupper() else named.format(profile).split()
-    environment = os.environ | ({named: profile} if named.isupper() else {})
+    environment = {named: profile} if named.isupper() else {}
 
     def parsed(**more):
-        command = [sys.executable, "-c", PARSED, *arguments, "--snakefile", str(root / "workflow/Snakefile")]
-        done = subprocess.run(command, cwd=tmp_path, env=environment | more, capture_output=True, text=True, check=True)
+        words = ("-c", PARSED, *arguments, "--snakefile", root / "workflow/Snakefile")
+        done = python(*words, folder=tmp_path, environment=environment | more)
+        assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
     path, *limits = parsed()

@@ -1,19 +1,18 @@
 """`make plan` says what will run, why, and about what it costs."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 
 from fixtures.project import copy_project
+from fixtures.warm import python
 
 pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
 
 
 def plan(project, *arguments):
-    command = [sys.executable, "workflow/plan.py", *arguments, "--configfile", *project.under, project.config]
-    done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True)
+    words = ("workflow/plan.py", *arguments, "--configfile", *project.under, project.config)
+    done = python(*words, folder=project.folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from itertools import count
 from string import Formatter
 
@@ -12,6 +11,7 @@ import yaml
 from snakemake.utils import update_config
 
 from compvqa.config import whole
+from fixtures.warm import python
 
 # Strings of the config that name something of ours: a file of config/, a plugin, a folder that the workflow fills.
 NAMES = {
@@ -92,18 +92,9 @@ def base(root, *names):
 
 def shell_lines(root, folder, configs, targets):
     """What fixtures.shell_lines prints."""
-    command = [
-        sys.executable,
-        "-m",
-        "fixtures.shell_lines",
-        root / "workflow/Snakefile",
-        folder,
-        *configs,
-        "--",
-        *targets,
-    ]
+    words = ("-m", "fixtures.shell_lines", root / "workflow/Snakefile", folder, *configs, "--", *targets)
     paths = os.pathsep.join(str(root / part) for part in ("workflow", "tests"))
-    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True)
+    done = python(*words, folder=root, environment={"PYTHONPATH": paths})
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -74,8 +74,7 @@ def closure(*modules: str) -> set[str]:
         module = waiting.pop()
         if module in seen:
             continue
-        if not exists(module):
-            raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
+        _found(module)
         seen.add(module)
         parents = (module.rsplit(".", n)[0] for n in range(1, module.count(".") + 1))
         waiting += [*_imports(module), *filter(exists, parents)]  # a folder may have no __init__.py
@@ -99,6 +98,12 @@ def _source(module: str) -> Path | None:
     return None
 
 
+def _found(module: str) -> Path:
+    if (path := _source(module)) is None:
+        raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
+    return path
+
+
 def _imports(module: str) -> list[str]:
     """The package modules that ``module`` names in its import statements, wherever they stand."""
     return [name for name in _code(module).names if exists(name)]
@@ -107,7 +112,7 @@ def _imports(module: str) -> list[str]:
 @cache
 def _code(module: str) -> _Code:
     """What there is to know of a module: as it was kept, where its files are as they were, or found in its source."""
-    source, data = _source(module).read_bytes(), _data(module)
+    source, data = _found(module).read_bytes(), _data(module)
     files = blake2b(digest_size=16)
     for content in (Path(__file__).read_bytes(), source, data):
         files.update(b"%d\0" % len(content) + content)
@@ -122,7 +127,7 @@ def _code(module: str) -> _Code:
 
 
 def _data(module: str) -> bytes:
-    path = _source(module).with_suffix(".json")
+    path = _found(module).with_suffix(".json")
     return path.read_bytes() if path.is_file() else b""
 
 
@@ -161,8 +166,8 @@ def _kept() -> _Kept:
 
 def _names(module: str, tree: ast.Module) -> tuple[str, ...]:
     """The names of the package, of modules or of what is in them, that the import statements of a module hold."""
-    package = module if _source(module).name == "__init__.py" else module.rpartition(".")[0]
-    found = set()
+    package = module if _found(module).name == "__init__.py" else module.rpartition(".")[0]
+    found: set[str] = set()
     for node in _statements(tree):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
