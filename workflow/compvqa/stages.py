@@ -14,6 +14,8 @@ SHARED: dict[str, tuple[str, ...]] = {
     "checkpoint": ("compvqa.models.hub",),
     "sprites": ("compvqa.scenes.worlds.sprites",),
     "simulate": ("compvqa.scenes.worlds.simulate",),
+    "clevr_world": ("compvqa.scenes.worlds.clevr", "compvqa.scenes.worlds.clevr.renderers.{renderer}"),
+    "gather_clevr": ("compvqa.scenes.worlds.clevr",),
     "lexicon": ("compvqa.scenes.lexicon", "compvqa.scenes.ontology"),
     "ingest": ("compvqa.scenes.ingest", "compvqa.scenes.readers.{reader}"),
     "scenes": ("compvqa.scenes.ingest",),

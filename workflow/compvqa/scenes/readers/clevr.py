@@ -1,5 +1,7 @@
 """CLEVR's scene files (``CLEVR_train_scenes.json`` …): ``{"info": …, "scenes": […]}``, with places in space.
 
+Scenes of our own world (:mod:`compvqa.scenes.worlds.clevr`) tell boxes and the picture's size as well.
+
 An object's name is its shape; size, colour and material are its attributes, with their groups. Relations (left, right,
 behind, front) follow from 3-D places and the scene's directions, so that no table holds them. A question counts all
 objects of its scene: with one malformed object, or with relations that do not follow, a scene is refused as a whole.
@@ -12,15 +14,16 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from compvqa.scenes.keys import Keys
-from compvqa.scenes.raw import RawObject, RawScene, Report, SplitOf, clean_name
+from compvqa.scenes.raw import RawObject, RawScene, Report, SplitOf, clean_box, clean_name, clean_size
 from compvqa.scenes.spatial import all_related
 from compvqa.scenes.stream import Repeated, elements_of
 
 SPLITS = ("train", "val", "all")
 PLACES = True
 GROUPS = ("size", "color", "material")
-SCENE = Keys("scene", ("image_filename", "objects", "directions", "relationships"), ("image_index", "split"))
-OBJECT = Keys("object", (*GROUPS, "shape", "3d_coords", "rotation", "pixel_coords"))
+OURS = ("camera", "lights", "seed", "width", "height")  # of the scenes of our own world, as "box" of their objects
+SCENE = Keys("scene", ("image_filename", "objects", "directions", "relationships"), ("image_index", "split", *OURS))
+OBJECT = Keys("object", (*GROUPS, "shape", "3d_coords", "rotation", "pixel_coords"), ("box", "pixels", "mask"))
 
 
 class _Malformed(ValueError):
@@ -60,7 +63,8 @@ def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
     directions = {name: _numbers(axis, 3, f"direction {name}") for name, axis in axes.items()}
     places = [item.position[:3] for item in objects if item.position]
     _check_relations(record.get("relationships"), all_related(places, directions), len(objects))
-    return RawScene(scene_id, split, scene_id, None, None, objects, [], directions)
+    size = clean_size(record, "width"), clean_size(record, "height")
+    return RawScene(scene_id, split, scene_id, *size, objects, [], directions)
 
 
 def _object(object_id: str, item: object, report: Report) -> RawObject:
@@ -76,7 +80,12 @@ def _object(object_id: str, item: object, report: Report) -> RawObject:
     where = _numbers(item.get("3d_coords"), 3, "3d_coords")
     turned = _numbers([item.get("rotation")], 1, "rotation")
     pixels = _numbers(item.get("pixel_coords"), 3, "pixel_coords")
-    return RawObject(object_id, shape, values, None, dict(zip(values, GROUPS, strict=True)), (*where, *turned, *pixels))
+    box = item.get("box")
+    if box is not None:
+        box, wrong = clean_box(dict(zip("xywh", _numbers(box, 4, "box"), strict=True)))
+        if wrong:
+            raise _Malformed(wrong)
+    return RawObject(object_id, shape, values, box, dict(zip(values, GROUPS, strict=True)), (*where, *turned, *pixels))
 
 
 def _name(item: dict, key: str) -> str:

@@ -1,0 +1,1 @@
+"""Renderers of CLEVR's scenes, found by name: a module with ``draw``."""

@@ -1,0 +1,100 @@
+"""The embedded renderer: rays from the camera, in numpy, without any download.
+
+Solids are traced in the rectangles that may show them; pixels at edges are traced again at several places each, so
+that edges are smooth. The ids are those of the pixels' middles. Equal input gives equal bytes on one machine type.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from compvqa.scenes.worlds.clevr.picture import Picture
+from compvqa.scenes.worlds.clevr.record import camera_of, solids_of
+from compvqa.scenes.worlds.clevr.renderers.caster.ground import lit_ground
+from compvqa.scenes.worlds.clevr.renderers.caster.lamps import lights
+from compvqa.scenes.worlds.clevr.renderers.caster.shading import Stage
+from compvqa.scenes.worlds.clevr.seen import Hits, cast, look
+from compvqa.scenes.worlds.clevr.settings import Look
+from compvqa.scenes.worlds.clevr.studio import Camera
+
+WITHIN = 12  # places within a pixel at an edge
+BENT = 0.985  # neighbours whose normals' cosine is lower have an edge between them
+
+
+def draw(scene: dict, look_of: Look) -> Picture:
+    """Draw a scene as in the scene file, with its camera; lamps that it does not tell are at their base places."""
+    camera = camera_of(scene, look_of)
+    solids = solids_of(scene, look_of)
+    hits = look(solids, camera)
+    lamps = lights(scene.get("lights", {}))
+    colors = [np.asarray(look_of.colors[item["color"]], np.float32) / 255 for item in scene["objects"]]
+    ground = lit_ground(solids, colors, camera, lamps, look_of.light_samples)
+    stage = Stage(
+        solids,
+        colors,
+        [look_of.materials[item["material"]] for item in scene["objects"]],
+        lamps,
+        [lamp.samples(look_of.light_samples) for lamp in lamps],
+        ground,
+        np.asarray(camera.place, np.float32),
+    )
+    edges = _edges(hits, camera.width, camera.height)
+    light = _composed(stage, camera, hits, edges)
+    shape = (camera.height, camera.width)
+    return Picture(_encoded(light).reshape(*shape, 3), (hits.solid + 1).reshape(shape), hits.depth.reshape(shape))
+
+
+def _composed(stage: Stage, camera: Camera, hits: Hits, edges: np.ndarray) -> np.ndarray:
+    """Linear light (pixels, 3): each pixel's middle, or at an edge the mean of several places in it."""
+    light = stage.ground.picture.reshape(-1, 3).copy()
+    inner = np.flatnonzero((hits.solid >= 0) & ~edges)
+    y, x = np.divmod(inner, camera.width)
+    middle = Hits(hits.solid[inner], hits.depth[inner], hits.normal[:, inner])
+    light[inner] = _shaded(stage, camera, x + np.float32(0.5), y + np.float32(0.5), middle)
+    where = np.repeat(np.flatnonzero(edges), WITHIN)
+    y, x = np.divmod(where, camera.width)
+    places = np.arange(WITHIN)
+    x = (x + np.tile((places + 0.5) / WITHIN, where.size // WITHIN)).astype(np.float32)
+    y = (y + np.tile(((places * 5) % WITHIN + 0.5) / WITHIN, where.size // WITHIN)).astype(np.float32)
+    finer = cast(stage.solids, camera, x, y)
+    colors = np.where(finer.solid[:, None] < 0, light[where], _shaded(stage, camera, x, y, finer))
+    light[edges] = np.minimum(colors, 1).reshape(-1, WITHIN, 3).mean(1)
+    return light
+
+
+def _shaded(stage: Stage, camera: Camera, x: np.ndarray, y: np.ndarray, hits: Hits) -> np.ndarray:
+    """The light (n, 3) from what the rays through (x, y) met; where that is the ground, zero."""
+    light = np.zeros((x.size, 3), np.float32)
+    rays = camera.rays(x, y).astype(np.float32)
+    for number in np.unique(hits.solid[hits.solid >= 0]):
+        here = np.flatnonzero(hits.solid == number)
+        points = stage.eye[:, None] + rays[:, here] * hits.depth[here]
+        light[here] = stage.shade(int(number), points, hits.normal[:, here]).T
+    return light
+
+
+def _edges(hits: Hits, width: int, height: int) -> np.ndarray:
+    """Which pixels have a neighbour that shows another solid, or the same one bent sharply."""
+    solid = hits.solid.reshape(height, width)
+    normal = hits.normal.reshape(3, height, width)
+    edges = np.zeros((height, width), bool)
+    for one, other in (((slice(None), slice(1, None)), (slice(None), slice(-1))), ((slice(1, None),), (slice(-1),))):
+        here, there = solid[one], solid[other]
+        differs = here != there
+        same = np.nonzero(~differs & (here >= 0))
+        flat = (slice(None), *one), (slice(None), *other)
+        cosine = (normal[flat[0]][:, *same] * normal[flat[1]][:, *same]).sum(0)
+        differs[same] |= cosine < BENT
+        edges[one] |= differs
+        edges[other] |= differs
+    return edges.ravel()
+
+
+_STEPS = np.linspace(0, 1, 1 << 14)
+_SRGB = np.where(_STEPS <= 0.0031308, 12.92 * _STEPS, 1.055 * _STEPS ** (1 / 2.4) - 0.055)
+_BYTES = np.round(255 * _SRGB).astype(np.uint8)
+
+
+def _encoded(light: np.ndarray) -> np.ndarray:
+    """Linear light as sRGB bytes."""
+    return _BYTES[(np.clip(light, 0, 1) * np.float32(len(_STEPS) - 1) + np.float32(0.5)).astype(np.int32)]
