@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 STEPS = 40  # of a march along a ray
-NEAR = 2e-4  # a ray has met a solid that is nearer than this, in radii
+NEAR = 5e-4  # a ray has met a solid that is nearer than this, in radii
 ROUND = 5  # points along a rounded edge
 AROUND = 64  # points of an outline
 

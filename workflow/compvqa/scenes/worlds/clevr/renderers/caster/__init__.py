@@ -15,6 +15,7 @@ from compvqa.scenes.worlds.clevr.renderers.caster.lamps import lights
 from compvqa.scenes.worlds.clevr.renderers.caster.shading import Stage
 from compvqa.scenes.worlds.clevr.seen import Hits, cast, look
 from compvqa.scenes.worlds.clevr.settings import Look
+from compvqa.scenes.worlds.clevr.shapes import dot
 from compvqa.scenes.worlds.clevr.studio import Camera
 
 WITHIN = 12  # places within a pixel at an edge
@@ -38,7 +39,8 @@ def draw(scene: dict, look_of: Look) -> Picture:
         ground,
         np.asarray(camera.place, np.float32),
     )
-    edges = _edges(hits, camera.width, camera.height)
+    shiny = np.array([False, *(material.metal > 0 for material in stage.materials)])
+    edges = _edges(hits, shiny, camera.width, camera.height)
     light = _composed(stage, camera, hits, edges)
     shape = (camera.height, camera.width)
     return Picture(_encoded(light).reshape(*shape, 3), (hits.solid + 1).reshape(shape), hits.depth.reshape(shape))
@@ -73,17 +75,17 @@ def _shaded(stage: Stage, camera: Camera, x: np.ndarray, y: np.ndarray, hits: Hi
     return light
 
 
-def _edges(hits: Hits, width: int, height: int) -> np.ndarray:
-    """Which pixels have a neighbour that shows another solid, or the same one bent sharply."""
+def _edges(hits: Hits, shiny: np.ndarray, width: int, height: int) -> np.ndarray:
+    """Which pixels have a neighbour that shows another solid, or the same one, where it is ``shiny``, bent sharply."""
     solid = hits.solid.reshape(height, width)
     normal = hits.normal.reshape(3, height, width)
     edges = np.zeros((height, width), bool)
     for one, other in (((slice(None), slice(1, None)), (slice(None), slice(-1))), ((slice(1, None),), (slice(-1),))):
         here, there = solid[one], solid[other]
         differs = here != there
-        same = np.nonzero(~differs & (here >= 0))
+        same = np.nonzero(~differs & shiny[here + 1])
         flat = (slice(None), *one), (slice(None), *other)
-        cosine = (normal[flat[0]][:, *same] * normal[flat[1]][:, *same]).sum(0)
+        cosine = dot(normal[flat[0]][:, *same], normal[flat[1]][:, *same])
         differs[same] |= cosine < BENT
         edges[one] |= differs
         edges[other] |= differs

@@ -93,7 +93,7 @@ class Stage:
         """The share of a lamp's samples that no other solid hides from each place."""
         share = np.ones(points.shape[1], np.float32)
         lit = dot(to, normals) > -spread
-        for other in self._others(number, points, to):
+        for other in self._others(number, light):
             solid = self.solids[other]
             away = np.asarray(solid.centre, np.float32)[:, None] - points
             along = dot(away, to)
@@ -110,21 +110,16 @@ class Stage:
             share[may] = np.minimum(share[may], 1 - hidden.reshape(may.size, -1).mean(1))
         return share
 
-    def _others(self, number: int, points: np.ndarray, ways: np.ndarray) -> list[int]:
-        """The solids that rays from some of these places may meet: those whose ball the rays' own cone touches."""
-        middle = ways.mean(1)
-        middle /= np.linalg.norm(middle)
-        widest = float((middle.astype(np.float32) @ ways).min())
-        angle = np.arccos(np.clip(widest, -1, 1))
+    def _others(self, number: int, light: Light) -> list[int]:
+        """The solids that may stand between one and a lamp: those that come near the way from centre to lamp."""
         here = np.asarray(self.solids[number].centre)
+        way = light.place - here
         found = []
         for other, solid in enumerate(self.solids):
-            if other == number:
-                continue
             away = np.asarray(solid.centre) - here
-            far = float(np.linalg.norm(away))
-            reach = solid.reach + self.solids[number].reach
-            if far <= reach or np.arccos(np.clip(away @ middle / far, -1, 1)) < angle + np.arcsin(reach / far) + 0.1:
+            share = min(max(away @ way / (way @ way), 0), 1)
+            reach = solid.reach + max(self.solids[number].reach, light.side)
+            if other != number and np.linalg.norm(away - share * way) < reach:
                 found.append(other)
         return found
 
