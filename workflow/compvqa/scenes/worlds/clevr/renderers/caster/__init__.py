@@ -29,13 +29,14 @@ def draw(scene: dict, look_of: Look) -> Picture:
     hits = look(solids, camera)
     lamps = lights(scene.get("lights", {}))
     colors = [np.asarray(look_of.colors[item["color"]], np.float32) / 255 for item in scene["objects"]]
-    ground = lit_ground(solids, colors, camera, lamps, look_of.light_samples)
+    samples = [lamp.samples(look_of.light_samples) for lamp in lamps]
+    ground = lit_ground(solids, colors, camera, lamps, samples)
     stage = Stage(
         solids,
         colors,
         [look_of.materials[item["material"]] for item in scene["objects"]],
         lamps,
-        [lamp.samples(look_of.light_samples) for lamp in lamps],
+        samples,
         ground,
         np.asarray(camera.place, np.float32),
     )

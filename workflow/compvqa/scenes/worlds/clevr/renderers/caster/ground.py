@@ -60,10 +60,14 @@ class Ground:
 
 
 def lit_ground(
-    solids: Sequence[Solid], colors: Sequence[np.ndarray], camera: Camera, lights: Sequence[Light], samples: int
+    solids: Sequence[Solid],
+    colors: Sequence[np.ndarray],
+    camera: Camera,
+    lights: Sequence[Light],
+    samples: Sequence[np.ndarray],
 ) -> Ground:
     """The ground in the picture and from above, with the solids' soft shadows and a tinge of their colours."""
-    cast = [[shadows.outlines(solid, light.samples(samples)) for solid in solids] for light in lights]
+    cast = [[shadows.outlines(solid, points) for solid in solids] for points in samples]
     columns, rows = -(-camera.width // COARSE), -(-camera.height // COARSE)
     v, u = (COARSE * (grid + np.float32(0.5)) for grid in np.mgrid[:rows, :columns].astype(np.float32))
     rays = camera.rays(u.ravel(), v.ravel()).astype(np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -110,27 +111,28 @@ class Stage:
             share[may] = np.minimum(share[may], 1 - hidden.reshape(may.size, -1).mean(1))
         return share
 
+    @cached_property
+    def _balls(self) -> tuple[np.ndarray, np.ndarray]:
+        """The solids' centres (n, 3), and the radii of the balls around them."""
+        return np.array([solid.centre for solid in self.solids]), np.array([solid.reach for solid in self.solids])
+
     def _others(self, number: int, light: Light) -> list[int]:
         """The solids that may stand between one and a lamp: those that come near the way from centre to lamp."""
-        here = np.asarray(self.solids[number].centre)
-        way = light.place - here
-        found = []
-        for other, solid in enumerate(self.solids):
-            away = np.asarray(solid.centre) - here
-            share = min(max(away @ way / (way @ way), 0), 1)
-            reach = solid.reach + max(self.solids[number].reach, light.side)
-            if other != number and np.linalg.norm(away - share * way) < reach:
-                found.append(other)
-        return found
+        centres, reach = self._balls
+        away, way = centres - centres[number], light.place - centres[number]
+        apart = away - np.outer(np.clip(away @ way / (way @ way), 0, 1), way)
+        near = (apart * apart).sum(1) < (reach + max(reach[number], light.side)) ** 2
+        near[number] = False
+        return np.flatnonzero(near).tolist()
 
     def _mirrored(self, number: int, points: np.ndarray, normals: np.ndarray, ways: np.ndarray) -> np.ndarray:
         """What a mirror with this roughness shows: the ground, the world around, and other solids."""
         spread = np.float32(self.materials[number].roughness)
         foot = np.maximum(1 - points[2] / np.float32(self.solids[number].radius), 0) * np.float32(FOOT)
         seen = self.ground.seen(points + normals * np.stack([foot, foot, 0 * foot]), ways, spread)
-        here = np.asarray(self.solids[number].centre)
-        order = sorted(range(len(self.solids)), key=lambda i: -np.sum((np.asarray(self.solids[i].centre) - here) ** 2))
-        for other in order:
+        centres = self._balls[0]
+        far_first = np.argsort(-((centres - centres[number]) ** 2).sum(1), kind="stable")
+        for other in far_first.tolist():
             solid = self.solids[other]
             if other == number:
                 continue
