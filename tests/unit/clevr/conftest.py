@@ -1,10 +1,13 @@
-"""CLEVR's real data, where they are on this machine."""
+"""CLEVR's real data, where they are on this machine; what ships; and a few made scenes as tables."""
 
 import json
 
 import pytest
 
-from fixtures.clevr_scenes import scene_of
+from compvqa.clevr.templates import read_templates
+from compvqa.clevr.words import read_words
+from compvqa.scenes.ingest import SourceSettings, ingest
+from fixtures.clevr_scenes import record, scene_of
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +22,26 @@ def oracle(clevr):
     scenes = json.loads((clevr / "oracle/scenes_300.json").read_text())["scenes"]
     questions = json.loads((clevr / "oracle/questions_300.json").read_text())["questions"]
     return {record["image_filename"]: scene_of(record) for record in scenes}, questions
+
+
+@pytest.fixture(scope="session")
+def templates(root):
+    """The templates that ship."""
+    return read_templates(root / "config/templates/clevr")
+
+
+@pytest.fixture(scope="session")
+def words(root):
+    """The words that ship."""
+    return read_words(root / "config/words/clevr.json")
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Ten scenes of train and three of val, as tables."""
+    path = tmp_path_factory.mktemp("clevr")
+    files = {"train": path / "train.json", "val": path / "val.json"}
+    files["train"].write_text(json.dumps({"info": {}, "scenes": [record(number) for number in range(10)]}))
+    files["val"].write_text(json.dumps({"info": {}, "scenes": [record(number) for number in range(10, 13)]}))
+    ingest(SourceSettings(name="clevr", reader="clevr", files=files), None, path / "scenes")
+    return path / "scenes"

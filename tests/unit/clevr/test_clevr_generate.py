@@ -16,56 +16,11 @@ from compvqa.clevr.scene import Scene, read_scenes
 from compvqa.clevr.search import Plan
 from compvqa.clevr.tables import QUESTIONS
 from compvqa.clevr.templates import read_templates
-from compvqa.clevr.words import read_words
 from compvqa.errors import InputError
 from compvqa.programs.rows import from_json
 from compvqa.questions.tables import DROPPED
-from compvqa.scenes.ingest import SourceSettings, ingest
-from compvqa.scenes.spatial import all_related
 
-SHAPES, COLORS = ("cube", "sphere", "cylinder"), ("gray", "red", "blue", "green")
-DIRECTIONS = {"right": [1, 0, 0], "left": [-1, 0, 0], "front": [0, -1, 0], "behind": [0, 1, 0]}
 SMALL = GenerateSettings(per_scene=5, block=4)
-
-
-def record(number):
-    """A made scene: objects on a diagonal, of shapes, colours … that turn with the number."""
-    objects = [
-        {
-            "shape": SHAPES[(number + i) % 3],
-            "color": COLORS[(number * 2 + i * i) % 4],
-            "size": ("small", "large")[(number + i // 2) % 2],
-            "material": ("metal", "rubber")[i % 2],
-            "3d_coords": [i - 2, (i * 3 + number) % 5 - 2, 0.7],
-            "rotation": 0,
-            "pixel_coords": [0, 0, 1],
-        }
-        for i in range(3 + number % 4)
-    ]
-    relations = all_related([item["3d_coords"] for item in objects], DIRECTIONS)
-    name = f"CLEVR_train_{number:06d}.png"
-    return {"image_filename": name, "objects": objects, "directions": DIRECTIONS, "relationships": relations}
-
-
-@pytest.fixture(scope="module")
-def templates(root):
-    return read_templates(root / "config/templates/clevr")
-
-
-@pytest.fixture(scope="module")
-def words(root):
-    return read_words(root / "config/words/clevr.json")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Ten scenes of train and three of val, as tables."""
-    path = tmp_path_factory.mktemp("clevr")
-    files = {"train": path / "train.json", "val": path / "val.json"}
-    files["train"].write_text(json.dumps({"info": {}, "scenes": [record(number) for number in range(10)]}))
-    files["val"].write_text(json.dumps({"info": {}, "scenes": [record(number) for number in range(10, 13)]}))
-    ingest(SourceSettings(name="clevr", reader="clevr", files=files), None, path / "scenes")
-    return path / "scenes"
 
 
 def made(folder, templates, words, out, **changes):

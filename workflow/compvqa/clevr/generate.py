@@ -2,21 +2,25 @@
 
 Scenes come in blocks, within which counts of templates and answers are kept. In each scene templates are tried in the
 order of how many questions they have so far, until there are enough; an answer that its template has given too often is
-refused. Every draw is keyed by seed, scene and template, and blocks don't know of each other, so that shards change
-nothing.
+refused. In the mode ``keyed`` every draw is keyed by seed, scene and template, and blocks don't know of each other, so
+that shards change nothing; ``compat`` takes all draws from one stream, as the original code does, in one shard. With
+``balance: fair`` a template is asked for a question of each answer that the scene allows, of which
+:mod:`compvqa.clevr.gather` keeps one when all shards are there.
 """
 
 from __future__ import annotations
 
+import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from compvqa import tables
+from compvqa.clevr.compat import InOrder, SceneChoices, check_order
 from compvqa.clevr.executor import Value, in_words
 from compvqa.clevr.language import OPERATORS, VALUES
 from compvqa.clevr.options import SceneOptions
@@ -36,19 +40,51 @@ from compvqa.settings import Settings
 NOTHING_FITS, FREQUENT, DEGENERATE = "nothing in the scene fits", "answers too frequent", "degenerate"
 TOO_FEW = "scenes with fewer questions than wanted"
 OF_GROUP = {kind: group for group, kind in VALUES.items()}
+Start = Callable[[Plan, set[Value]], Search | InOrder]  # begins a search whose answer is one of the given ones
 
 
 class GenerateSettings(Settings):
     """How questions are made of templates."""
 
+    mode: Literal["keyed", "compat"] = Field(
+        "keyed",
+        description="keyed: draws keyed by scene and template, in any number of shards; compat: the original code's "
+        "order of draws from one stream (Python's random), in one shard, some ten times slower",
+    )
+    balance: Literal["blocks", "fair"] = Field(
+        "blocks",
+        description="answers kept even within blocks, as in the original code, or (fair) as flat as the scenes allow "
+        "over the whole run",
+    )
     per_scene: int = Field(10, ge=1, description="questions in a scene, each of a template of its own")
     block: int = Field(250, ge=1, description="scenes over which templates and answers are kept even")
     most_counted: int = Field(10, ge=0, description="the largest number that may be an answer")
-    distinct: Literal["sets", "outputs"] = Field(
-        "sets",
-        description="what it means that two counts must differ: that other objects are counted, or (outputs) that the "
-        "numbers differ, as in the original code, where compare_integer's first family then only answers no",
+    distinct: Literal["sets", "outputs"] | None = Field(
+        None,
+        description="what it means that two counts must differ: that other objects are counted (sets), or that the "
+        "numbers differ (outputs), as in the original code, where compare_integer's first family then only answers no; "
+        "null: sets, and outputs in the mode compat",
     )
+    order: tuple[str, ...] = Field(
+        (),
+        description="names of template files in the order of trying them, others after them by name; the original code "
+        "has that of its folder, which is no order",
+    )
+    relations: tuple[str, ...] = Field(
+        (),
+        description="in the mode compat, relations in the order of the scenes file's; empty: by name",
+    )
+
+    @model_validator(mode="after")
+    def _one_stream(self) -> GenerateSettings:
+        if self.mode == "compat" and self.balance == "fair":
+            raise ValueError("the mode compat is the original's, which balances in blocks: take balance blocks")
+        return self
+
+    @property
+    def sets(self) -> bool:
+        """Whether counts that must differ do so as sets."""
+        return (self.distinct or ("sets" if self.mode == "keyed" else "outputs")) == "sets"
 
 
 def generate(
@@ -65,17 +101,25 @@ def generate(
 ) -> dict[str, int]:
     """Write the questions of one shard's blocks for the scenes in a folder of scene tables to ``out``.
 
-    ``dropped`` gets the number of scenes in which a template was tried in vain, by reason. Gives counts.
+    ``dropped`` gets the number of scenes in which a template was tried in vain, by reason. Gives counts. The mode
+    compat takes one shard; of each side (train, val) its stream begins anew.
     """
-    if not templates:
-        raise InputError("There are no templates to make questions of: name a folder that holds some.")
-    plans = [Plan.of(template, settings.distinct == "sets") for template in templates]
+    plans = plans_of(templates, settings)
+    if settings.mode == "compat" and shards > 1:
+        raise InputError(f"The mode compat draws all from one stream: make one shard, not {shards}, or use mode keyed.")
     parts, reasons, counts = [QUESTIONS.fields.empty_table()], Counter[tuple[str, str]](), Counter[str]()
+    streams: dict[str, random.Random] = {}
+    before = Counter[str]()  # blocks of a side so far
     for number, block in enumerate(track(blocks(read_scenes(scenes), settings.block), "questions", unit="block")):
+        side = block[0].split
+        first = before[side] * settings.block * settings.per_scene
+        before[side] += 1
         if number % shards != shard:
             continue
-        rows = list(of_block(block, plans, words, settings, seed, reasons))
-        parts.append(QUESTIONS.from_rows(row | {"testbed": testbed} for row in rows))
+        rng = streams.setdefault(side, random.Random(seed)) if settings.mode == "compat" else None
+        rows = list(of_block(block, plans, words, settings, seed, reasons, rng))
+        more = ({"testbed": testbed, "number": first + row["number"]} for row in rows)
+        parts.append(QUESTIONS.from_rows(row | other for row, other in zip(rows, more, strict=True)))
         counts.update({"scenes": len(block), "questions": len(rows)})
     tables.write(out, QUESTIONS, pa.concat_tables(parts))
     rows = [{"template": name, "reason": reason, "n": n} for (name, reason), n in reasons.items()]
@@ -84,6 +128,21 @@ def generate(
         f"dropped: {reason}": sum(n for (_, why), n in reasons.items() if why == reason)
         for reason in (NOTHING_FITS, FREQUENT, DEGENERATE, TOO_FEW)
     }
+
+
+def plans_of(templates: Sequence[Template], settings: GenerateSettings) -> list[Plan]:
+    """The templates ready for searching, in the settings' order; InputError where one cannot be used in their mode."""
+    if not templates:
+        raise InputError("There are no templates to make questions of: name a folder that holds some.")
+    order = [name.removesuffix(".json") for name in settings.order]
+    files = dict.fromkeys(template.file for template in templates)
+    if unknown := [name for name in order if name not in files]:
+        raise InputError(f"There is no file of templates {unknown[0]!r} ({', '.join(files)}): correct `order`.")
+    place = {name: number for number, name in enumerate([*order, *(name for name in files if name not in order)])}
+    if settings.mode == "compat":
+        for template in templates:
+            check_order(template)
+    return [Plan.of(template, settings.sets) for template in sorted(templates, key=lambda t: place[t.file])]
 
 
 def blocks(scenes: Iterable[Scene], size: int) -> Iterator[list[Scene]]:
@@ -104,32 +163,88 @@ def of_block(
     settings: GenerateSettings,
     seed: int,
     dropped: Counter[tuple[str, str]],
+    rng: random.Random | None = None,
 ) -> Iterator[dict]:
-    """The questions of a block's scenes, as rows without a test-bed; reasons are added to ``dropped``."""
+    """The questions of a block's scenes, as rows without a test-bed; reasons are added to ``dropped``.
+
+    ``number`` counts questions from the block's first; those that are offered for one to be chosen share theirs.
+    ``rng`` is the stream of the mode compat.
+    """
     used = [0] * len(plans)
     answers = [dict.fromkeys(possible(plan.template, words, settings.most_counted), 0) for plan in plans]
+    number = 0
     for scene in block:
-        options = SceneOptions(scene, words, seed)
+        start = in_order(scene, words, settings, rng) if rng else keyed(scene, words, seed)
         made = 0
         for place in sorted(range(len(plans)), key=used.__getitem__):
-            template = plans[place].template
-            rng = generator(seed, "question", scene.scene_id, template.name)
-            search = Search(plans[place], options, acceptable(answers[place]), rng)
-            found = search.run()
-            if found is None:
-                why = FREQUENT if search.frequent else DEGENERATE if search.degenerate else NOTHING_FITS
-                dropped[template.name, why] += 1
+            plan, counts = plans[place], answers[place]
+            wanted = _each(start, plan, counts) if settings.balance == "fair" else [acceptable(counts)]
+            searches = [start(plan, accepted) for accepted in wanted]
+            found = [row for search in searches if (row := _asked(scene, search, plan.template, words, counts))]
+            if not found:
+                dropped[plan.template.name, _why(searches, settings.balance)] += 1
                 continue
-            program, answer, filled = found
-            answers[place][answer] += 1
+            yield from (row | {"number": number} for row in found)
             used[place] += 1
+            number += 1
             made += 1
-            question = text(template, filled, words, rng)
-            yield _row(scene, template.name, question, to_json(program), in_words(answer))
             if made == settings.per_scene:
                 break
         if made < settings.per_scene:
             dropped["", TOO_FEW] += 1
+
+
+def keyed(scene: Scene, words: Words, seed: int) -> Start:
+    """Searches in a scene whose draws are keyed by seed, scene and template, and by the answer if it is given."""
+    options = SceneOptions(scene, words, seed)
+
+    def start(plan: Plan, accepted: set[Value]) -> Search:
+        asked = sorted(map(str, accepted)) if len(accepted) == 1 else []
+        return Search(plan, options, accepted, generator(seed, "question", scene.scene_id, plan.template.name, *asked))
+
+    return start
+
+
+def in_order(scene: Scene, words: Words, settings: GenerateSettings, rng: random.Random) -> Start:
+    """Searches in a scene that draw from one stream in the original's order."""
+    options = SceneChoices(scene, words, settings.relations)
+    return lambda plan, accepted: InOrder(plan, options, accepted, rng)
+
+
+class _Noted(set):
+    """Answers that are asked for, all of which are refused."""
+
+    def __contains__(self, answer: object) -> bool:
+        self.add(answer)
+        return False
+
+
+def _each(start: Start, plan: Plan, counts: Mapping[Value, int]) -> list[set[Value]]:
+    """For each answer that the scene may allow, the set of it alone."""
+    noted = _Noted()
+    start(plan.unchecked, noted).run()
+    found = {answer: None for answer in noted}
+    return [{answer} for answer in counts if answer in found]
+
+
+def _why(searches: Sequence[Search | InOrder], balance: str) -> str:
+    """Why nothing was found; where each search is for one answer, none is refused for being frequent."""
+    if balance == "blocks" and searches[0].frequent:
+        return FREQUENT
+    return DEGENERATE if any(search.degenerate for search in searches) else NOTHING_FITS
+
+
+def _asked(
+    scene: Scene, search: Search | InOrder, template: Template, words: Words, counts: dict[Value, int]
+) -> dict | None:
+    """The question that a search finds, as a row; its answer is counted. None where there is none."""
+    found = search.run()
+    if found is None:
+        return None
+    program, answer, filled = found
+    counts[answer] += 1
+    question = text(template, filled, words, search.rng)
+    return _row(scene, template.name, question, to_json(program), in_words(answer))
 
 
 def _row(scene: Scene, template: str, question: str, program: str, answer: str | None) -> dict:

@@ -37,7 +37,7 @@ class SceneOptions:
         self.scene, self.words, self.seed = scene, words, seed
         self.all: dict[tuple[str, int], list[tuple[int, Choice]]] = {}
         self.kept: dict[tuple[str, int, tuple[bool, ...]], Options] = {}
-        _check_words(scene, words)
+        check_words(scene, words)
 
     def of(self, node: Node, given: int, empty: tuple[bool, ...]) -> Options:
         """The options of a node that is given a mask, or an object's number (relations).
@@ -104,7 +104,7 @@ class SceneOptions:
         return telling + rng.sample(trivial, min(round(len(telling) * TRIVIAL), len(trivial)))
 
 
-def _check_words(scene: Scene, words: Words) -> None:
+def check_words(scene: Scene, words: Words) -> None:
     """Raise InputError where a scene has an attribute, or lacks a relation, that the words have otherwise."""
     for group in GROUPS:
         if unknown := scene.having[group].keys() - set(words.values[group]):

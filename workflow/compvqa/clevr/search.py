@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from compvqa.clevr.executor import FUNCTIONS, Value, only, values
 from compvqa.clevr.options import SceneOptions
@@ -73,6 +74,11 @@ class Plan:
                 )
             )
         return cls(template, tuple(steps), checked)
+
+    @cached_property
+    def unchecked(self) -> Plan:
+        """The same, where a question may be degenerate: much is then alike."""
+        return replace(self, steps=tuple(replace(step, late=False) for step in self.steps), checked=False)
 
 
 def _counts(node: Node) -> bool:

@@ -52,8 +52,12 @@ class Template:
     empty: frozenset[str] = frozenset()  # slots that stay empty (NULL)
     different: tuple[tuple[int, int], ...] = ()  # nodes that give different things (OUT_NEQ)
 
-    def program(self, choices: Sequence[Choice]) -> list[Row]:
-        """The program where each node's slots are filled by its choice."""
+    def program(self, choices: Sequence[Choice], last: bool = False) -> list[Row]:
+        """The program where each node's slots are filled by its choice.
+
+        A ``filter`` of which all slots are empty gives what it takes; with ``last`` what the row above it gives, as in
+        the original code.
+        """
         rows: list[Row] = []
         place: list[int] = []  # of each node's last row
         for node, choice in zip(self.nodes, choices, strict=True):
@@ -63,10 +67,15 @@ class Template:
             else:
                 rows += _expand(node.composite, choice, inputs[0], len(rows))
                 if all(word is None for word in choice) and not node.composite["end"]:
-                    place.append(inputs[0])
+                    place.append(len(rows) - 1 if last else inputs[0])
                     continue
             place.append(len(rows) - 1)
         return rows
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return self.name.rpartition("_")[0]
 
     @property
     def last(self) -> str:

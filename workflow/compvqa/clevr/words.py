@@ -56,7 +56,7 @@ def text(template: Template, filled: Mapping[str, str | None], words: Words, rng
         if plain in words.synonyms:
             plain = rng.choice(words.synonyms[plain])
         result = result.replace(slot, plain)
-    result = OPTIONAL.sub(lambda match: match[1] if rng.random() < 0.5 else "", result)
+    result = OPTIONAL.sub(lambda match: match[1] if rng.random() > 0.5 else "", result)
     result = " ".join(result.split())
     if _told_apart(template, filled):
         result = result.replace(" other ", " ").replace(" another ", " a ")
