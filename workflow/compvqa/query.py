@@ -15,6 +15,8 @@ from compvqa import tables
 from compvqa.scratch import scratch_folder
 from compvqa.tables import Schema
 
+BATCH = 8_192  # rows that an intake holds at a time
+
 
 @contextmanager
 def connect(scratch: Path | str, memory: str = "2GB", threads: int = 1) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -72,3 +74,32 @@ def rebatch(batches: Iterator[pa.RecordBatch], fields: pa.Schema) -> Iterator[pa
             rows -= tables.ROW_GROUP
     if rows:
         yield from pa.Table.from_batches(waiting, fields).combine_chunks().to_batches()
+
+
+class Intake:
+    """Rows on their way to sorted tables, in a database that goes to disk where they are many."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, *schemas: Schema):
+        self.connection = connection
+        self.rows: dict[str, list[dict]] = {}
+        for schema in schemas:
+            self.rows[schema.name] = []
+            connection.register("nothing", schema.fields.empty_table())
+            connection.execute(f"CREATE TABLE {schema.name} AS FROM nothing")
+
+    def add(self, *rows: tuple[Schema, dict]) -> None:
+        """Take rows of tables."""
+        for schema, row in rows:
+            self.rows[schema.name].append(row)
+            if len(self.rows[schema.name]) == BATCH:
+                self._flush(schema)
+
+    def write(self, schema: Schema, path: Path) -> None:
+        """Write one of the tables."""
+        self._flush(schema)
+        write(self.connection, f"FROM {schema.name}", path, schema)
+
+    def _flush(self, schema: Schema) -> None:
+        self.connection.register("batch", schema.from_rows(self.rows[schema.name]))
+        self.connection.execute(f"INSERT INTO {schema.name} FROM batch")
+        self.rows[schema.name].clear()

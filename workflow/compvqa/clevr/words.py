@@ -51,16 +51,25 @@ def text(template: Template, filled: Mapping[str, str | None], words: Words, rng
     already.
     """
     result = rng.choice(template.texts)
-    for slot, value in filled.items():
-        plain = value or (THING if template.slots[slot] == "shape" else "")
+    for slot, plain in filled_slots(template, filled).items():
         if plain in words.synonyms:
             plain = rng.choice(words.synonyms[plain])
         result = result.replace(slot, plain)
     result = OPTIONAL.sub(lambda match: match[1] if rng.random() > 0.5 else "", result)
     result = " ".join(result.split())
     if _told_apart(template, filled):
-        result = result.replace(" other ", " ").replace(" another ", " a ")
+        result = without_other(result)
     return result
+
+
+def filled_slots(template: Template, filled: Mapping[str, str | None]) -> dict[str, str]:
+    """What stands in a text for each slot, before synonyms: an empty one for a shape is a thing."""
+    return {slot: value or (THING if template.slots[slot] == "shape" else "") for slot, value in filled.items()}
+
+
+def without_other(text: str) -> str:
+    """A text where "other" is left out."""
+    return text.replace(" other ", " ").replace(" another ", " a ")
 
 
 def _told_apart(template: Template, filled: Mapping[str, str | None]) -> bool:

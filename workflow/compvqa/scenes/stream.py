@@ -63,16 +63,22 @@ def elements(path: Path | str) -> Iterator[object]:
 def elements_of(path: Path | str, name: str) -> Iterator[object]:
     """The elements of the array under the key ``name`` of the JSON object in the file, one at a time.
 
-    What other keys hold is passed over. Errors as for :func:`members`, and where no key has that name.
+    What other keys hold is passed over (:func:`entries_of` gives it). Errors as for :func:`members`, and where no key
+    has that name.
     """
+    yield from (value for key, value in entries_of(path, name) if key == name)
+
+
+def entries_of(path: Path | str, name: str) -> Iterator[tuple[str, object]]:
+    """As :func:`elements_of`, each as a pair with ``name``; among them what the other keys hold, with their keys."""
     with closing(_Window(Path(path))) as window:
         found = False
         for key in _keys(window):
-            if key != name:
-                window.value()
-                continue
-            found = True
-            yield from _array(window)
+            if key == name:
+                found = True
+                yield from ((name, value) for value in _array(window))
+            else:
+                yield key, window.value()
         if not found:
             raise InputError(f"{path} has no key {name!r}: give a file that has it, or correct the path.")
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 from pydantic import Field
 
@@ -68,7 +67,6 @@ PROPERTIES = {
     "tpl_verify_count_union_tpl_verify_count_group_by": "TPL-VERIFYCOUNT or TPL-VERIFYCOUNTGROUPBY",
     "tpl_verify_quantifier_attribute": "TPL-VERIFYQUANTATTR",
 }
-_BATCH = 8_192  # rows held at a time
 
 
 class ReleasedQuestions(Settings):
@@ -100,7 +98,7 @@ def read_questions(
     out.mkdir(parents=True, exist_ok=True)
     reading = _Reading(testbed, None if "test" in parts else seed)
     with query.connect(out, memory) as connection:
-        intake = _Intake(connection)
+        intake = query.Intake(connection, DATASET, PARAPHRASES, REJECTS)
         for part, path in parts.items():
             for number, line in track(read_lines(path), f"reading {path.name}", unit="line"):
                 intake.add(*reading.row(part, path.name, number, line))
@@ -112,36 +110,6 @@ def read_questions(
         if schema is not SCENES:
             tables.write(scenes / f"{schema.name}.parquet", schema, [])
     return reading.result()
-
-
-class _Intake:
-    """Rows on their way to sorted tables, in a database that goes to disk where they are many."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection):
-        self.connection = connection
-        self.rows: dict[str, list[dict]] = {}
-        self.schemas: dict[str, Schema] = {}
-        for schema in (DATASET, PARAPHRASES, REJECTS):
-            self.rows[schema.name], self.schemas[schema.name] = [], schema
-            connection.register("nothing", schema.fields.empty_table())
-            connection.execute(f"CREATE TABLE {schema.name} AS FROM nothing")
-
-    def add(self, *rows: tuple[Schema, dict]) -> None:
-        """Take rows of tables."""
-        for schema, row in rows:
-            self.rows[schema.name].append(row)
-            if len(self.rows[schema.name]) == _BATCH:
-                self._flush(schema)
-
-    def write(self, schema: Schema, path: Path) -> None:
-        """Write one of the tables."""
-        self._flush(schema)
-        query.write(self.connection, f"FROM {schema.name}", path, schema)
-
-    def _flush(self, schema: Schema) -> None:
-        self.connection.register("batch", schema.from_rows(self.rows[schema.name]))
-        self.connection.execute(f"INSERT INTO {schema.name} FROM batch")
-        self.rows[schema.name].clear()
 
 
 class _Reading:
