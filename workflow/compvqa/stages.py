@@ -30,11 +30,13 @@ SHARED: dict[str, tuple[str, ...]] = {
         "compvqa.evaluation.scores",
         "compvqa.evaluation.contrasts.{contrast}",
         "compvqa.{language}.properties",
+        "compvqa.{language}.facets",
     ),
     "score": (
         "compvqa.evaluation.submitted",
         "compvqa.evaluation.contrasts.{contrast}",
         "compvqa.{language}.properties",
+        "compvqa.{language}.facets",
     ),
     "table": ("compvqa.paper.tables", "compvqa.paper.tables.{make}"),
     "figure": ("compvqa.paper.figures", "compvqa.paper.figures.{make}"),

@@ -46,6 +46,21 @@ def test_the_generalization_score_of_runs(world):
     assert json.loads(dev["accuracies"])["size"] == 1 and dev["score"] is None and dev["low"] is None
 
 
+def test_a_contrasts_interval_draws_images_where_scores_do(world):
+    """q2 and q4 are about the same image: with one of them right, every draw of images gives the same score."""
+    world.predict("vb.iid.text.1", ANSWERS | {"q2": "0", "q4": "false"})
+    world.predict("vb.some.comp.1", {"q0": "true", "q2": "2", "q4": "false"})
+    world.predict("vb.some.size.1", {"q0": "true", "q2": "2", "q4": "true"})
+    between = {}
+    for resample in ("questions", "images"):
+        world.score(resample=resample)
+        rows = {row["part"]: row for row in tables.read(world.contrasts, CONTRASTS).to_pylist()}
+        test = rows["test_comp"]
+        assert (test["score"], test["n"], json.loads(test["accuracies"])["comp"]) == (0.5, 2, 0.5)
+        between[resample] = test["low"], test["high"]
+    assert between == {"questions": (0, 1), "images": (0.5, 0.5)}
+
+
 def test_the_papers_generalization_scores(shared):
     """Tables 7 and 8 on the arXiv page: split, filtered, VBText, VB, Gen. Score, VBiid-size, VBiid."""
     text = (shared / "papers" / "covr-arxiv-html.txt").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compvqa.evaluation.intervals import Resampling, accuracy_interval
+from compvqa.evaluation.intervals import Resampling, accuracy_interval, clustered_interval
 
 
 @given(st.integers(1, 200), st.floats(0, 1), st.integers(0, 9))
@@ -25,3 +25,22 @@ def test_an_interval_is_what_drawing_questions_one_by_one_gives():
     drawn = np.random.default_rng(0).choice([1.0] * 30 + [0.0] * 10, size=(20_000, 40)).mean(axis=1)
     expected = np.quantile(drawn, (0.025, 0.975))
     assert accuracy_interval(30, 40, Resampling(resamples=20_000), 0) == pytest.approx(tuple(expected), abs=0.026)
+
+
+def test_an_interval_of_images_is_what_drawing_them_one_by_one_gives():
+    groups = [(3, 4)] * 10 + [(0, 2)] * 5 + [(1, 1)] * 15  # right, n
+    drawn = np.random.default_rng(0).integers(len(groups), size=(20_000, len(groups)))
+    right, n = np.array(groups).T
+    expected = np.quantile(right[drawn].sum(axis=1) / n[drawn].sum(axis=1), (0.025, 0.975))
+    found = clustered_interval([(3, 4, 10), (0, 2, 5), (1, 1, 15)], Resampling(resamples=20_000), 0)
+    assert found == pytest.approx(tuple(expected), abs=0.01)
+
+
+def test_answers_that_are_right_or_wrong_together_widen_an_interval_of_images():
+    settings = Resampling(resamples=20_000)
+    low, high = accuracy_interval(500, 1000, settings, 0)
+    together = clustered_interval([(10, 10, 50), (0, 10, 50)], settings, 0)
+    assert (together[1] - together[0]) / (high - low) == pytest.approx(10**0.5, rel=0.05)
+    assert clustered_interval([(5, 10, 100)], settings, 0) == (0.5, 0.5)
+    apart = clustered_interval([(1, 1, 500), (0, 1, 500)], settings, 0)
+    assert apart == pytest.approx((low, high), abs=0.003)

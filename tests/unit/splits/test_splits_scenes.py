@@ -67,7 +67,7 @@ def test_the_tables_of_scenes_are_read_only_if_a_property_looks_at_them(bed, mon
 
 def test_a_stage_without_scenes_says_so():
     holds = CROWDED.holds
-    with pytest.raises(InputError, match="looks at the scenes of questions, which only splits do"):
+    with pytest.raises(InputError, match="looks at the scenes of questions, and this stage reads none"):
         holds(Question("COUNT", "1", "[]", None), "6")
     with pytest.raises(InputError, match="there is no property 'CROWDED-6'"):
         predicate("CROWDED-6")

@@ -212,6 +212,7 @@ def scores(
     dataset: Dataset,
     splits: Annotated[list[Path], typer.Option(help="A split's table; repeat for more.")],
     paraphrases: Paraphrases = None,
+    scenes: Annotated[Path | None, typer.Option(help="Folder of the scene tables, if a facet looks at them.")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -222,9 +223,10 @@ def scores(
 
     frame = Frame("scores", config, seed, code)
     settings = frame.settings(ScoreSettings)
+    shown = scenes / "scenes.parquet" if scenes else None
     frame.run(
-        lambda: score(predictions, dataset, splits, out, contrasts, settings, seed, paraphrases),
-        [*predictions, dataset, *splits, *optional(paraphrases)],
+        lambda: score(predictions, dataset, splits, out, contrasts, settings, seed, paraphrases, shown),
+        [*predictions, dataset, *splits, *optional(paraphrases), *(scene_tables(scenes) if scenes else [])],
         [out, contrasts],
         language=language_of(dataset),
         contrast=list(settings.contrasts),

@@ -85,8 +85,9 @@ def optional(path: Path | None) -> list[Path]:
 
 
 def scene_tables(folder: Path) -> list[Path]:
-    """The five tables of scenes in a folder."""
-    return [folder / f"{name}.parquet" for name in ("scenes", "objects", "attributes", "relations", "modifiers")]
+    """The five tables of scenes in a folder, and those of places where there are any."""
+    tables = [folder / f"{name}.parquet" for name in ("scenes", "objects", "attributes", "relations", "modifiers")]
+    return tables + [path for name in ("positions", "directions") if (path := folder / f"{name}.parquet").exists()]
 
 
 def place_tables(folder: Path) -> list[Path]:

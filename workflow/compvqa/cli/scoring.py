@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compvqa.cli.options import Config, Frame, Seed, optional
+from compvqa.cli.options import Config, Frame, Seed, optional, scene_tables
 from compvqa.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,13 +30,17 @@ def score(
     size: Annotated[
         Path | None, typer.Option(help="Those of one trained on as many of all questions; with --text.")
     ] = None,
+    scenes: Annotated[
+        Path | None, typer.Option(help="Folder of the scene tables; without it, that of the dataset's test-bed.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Table of the scores to write: .csv or .parquet.")] = None,
     config: Config = None,
     seed: Seed = 1,
 ) -> None:
-    """Score anyone's predictions on a split: overall and by facet (template, property), with bootstrap intervals."""
+    """Score anyone's predictions on a split: overall and by facet (template, property, …), with bootstrap intervals."""
     from rich.console import Console
 
+    from compvqa.evaluation.facets import look_at_scenes
     from compvqa.evaluation.scores import ScoreSettings
     from compvqa.evaluation.submitted import save, score_file
     from compvqa.questions.dataset import language_of
@@ -56,18 +60,21 @@ def score(
         raise InputError(
             f"{questions} has no paraphrases: leave --paraphrased out, or name a file of them in the config."
         )
+    language = language_of(questions)
+    beside = scenes or questions.parent.parent / "scenes"
+    looked_at = scene_tables(beside) if look_at_scenes(language, settings.facets) else []
     baselines = (text, size) if text and size else None
     rows: list[dict] = []
 
     def work() -> dict[str, int]:
-        found, counts = score_file(file, made, questions, part, paraphrases, baselines, settings, seed)
+        found, counts = score_file(file, made, questions, part, paraphrases, baselines, settings, seed, *looked_at[:1])
         rows.extend(found)
         if out is not None:
             save(found, out)
         return counts
 
-    inputs = [file, made, questions, *optional(paraphrases), *optional(text), *optional(size)]
-    plugins = {"language": language_of(questions), "contrast": list(settings.contrasts)}
+    inputs = [file, made, questions, *optional(paraphrases), *optional(text), *optional(size), *looked_at]
+    plugins = {"language": language, "contrast": list(settings.contrasts)}
     frame.run(work, inputs, [out] if out else [], **plugins)
     for table in _tables(rows, file, settings.level):
         Console().print(table)

@@ -50,7 +50,7 @@ class Question:
     def scenes(self) -> list[SceneGraph]:
         """The graphs of the question's scenes; :class:`InputError` in a stage that reads none."""
         if self.graphs is None:
-            raise InputError("a property looks at the scenes of questions, which only splits do: ask another property.")
+            raise InputError("a property looks at the scenes of questions, and this stage reads none: ask another.")
         return list(self.graphs.graphs(self.scene_ids))
 
     @cached_property
@@ -75,9 +75,9 @@ COLUMNS = ("template", "answer", "program", "tree", "properties")  # of the data
 def questions(
     batch: pa.RecordBatch, lexicon: AttributeGroups | None = None, graphs: SceneGraphs | None = None
 ) -> Iterator[Question]:
-    """The questions of a batch of the data set's rows that has :data:`COLUMNS`, and scene_ids where ``graphs`` tells of
-    the scenes."""
-    shown = batch["scene_ids"].to_pylist() if graphs else [()] * batch.num_rows
+    """The questions of a batch of the data set's rows that has :data:`COLUMNS`, and scene_ids, if properties or facets
+    are to know them; ``graphs`` tells of the scenes."""
+    shown = batch["scene_ids"].to_pylist() if "scene_ids" in batch.schema.names else [()] * batch.num_rows
     rows = zip(*(batch[column].to_pylist() for column in COLUMNS), shown, strict=True)
     for *read, given, scene_ids in rows:
         yield Question(*read, lexicon, given, scene_ids, graphs)

@@ -20,6 +20,7 @@ from pyarrow.dataset import dataset as open_dataset
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.evaluation.intervals import Resampled
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
 from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
@@ -60,19 +61,21 @@ def judge(
     dataset: Path,
     parts: pa.Table,
     paraphrases: Path | None = None,
+    resample: Resampled = "questions",
 ) -> int:
-    """Make the table ``judged`` in ``db``: run, split, part, held_out, text, question_id, correct (0 or 1).
+    """Make the table ``judged`` in ``db``: run, split, part, held_out, text, question_id, unit, correct (0 or 1).
 
     ``predictions`` are rows as in :data:`PREDICTIONS`, ``parts`` those of splits, and ``paraphrases`` is the table of
-    questions that have one. Gives the number of parts, each of its two texts apart, of which a run has no prediction:
-    they are left out. One of which it has only some, a question answered twice, or a run's name that can't be read
+    questions that have one. ``unit`` is what intervals draw anew (``resample``): the question, or all that are about
+    the same images. Gives the number of parts, each of its two texts apart, of which a run has no prediction: they are
+    left out. One of which it has only some, a question answered twice, or a run's name that can't be read
     raise :class:`InputError`.
     """
     language_of(dataset)
     db.register("predictions", predictions)
     names = [name for (name,) in db.sql("select distinct run from predictions order by run").fetchall()]
     db.register("runs", pa.table({"run": names, "trained_on": [Run.parse(name).split for name in names]}, _RUNS))
-    db.register("questions", tables.read(dataset, columns=["question_id", "answer"]))
+    db.register("questions", tables.read(dataset, columns=["question_id", "answer", "scene_ids"]))
     db.register("parts", parts)
     db.register("paraphrased", tables.read_all([paraphrases] if paraphrases else [], PARAPHRASES, ["question_id"]))
     _refuse_twice(db)
@@ -82,7 +85,8 @@ def judge(
             select question_id, '{GENERATED}' as text from questions
             union all select question_id, '{PARAPHRASED}' from paraphrased
         )
-        select run, split_name as split, part, held_out, text, question_id, q.answer, p.answer as predicted
+        select run, split_name as split, part, held_out, text, question_id, {_UNIT[resample]} as unit, q.answer,
+            p.answer as predicted
         from runs join parts on (trained_on = '{IID}' or trained_on = split_name)
         join questions q using (question_id) join texts using (question_id)
         left join predictions p using (run, question_id, text)
@@ -95,13 +99,14 @@ def judge(
     _refuse_partial(db)
     db.execute(
         """create table judged as
-        select run, split, part, held_out, text, question_id,
+        select run, split, part, held_out, text, question_id, unit,
             (lower(trim(predicted)) = lower(trim(answer)))::tinyint as correct
         from asked semi join (from covered where answered > 0) using (run, split, part, text)"""
     )
     return db.sql("select count(*) from covered where answered = 0").fetchall()[0][0]
 
 
+_UNIT = {"questions": "question_id", "images": "to_json(list_sort(q.scene_ids))"}
 _RUNS = pa.schema([("run", pa.string()), ("trained_on", pa.string())])
 
 

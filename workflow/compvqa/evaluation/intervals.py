@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
+from typing import Literal
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -10,11 +12,18 @@ from pydantic import Field, PositiveInt
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 
+Resampled = Literal["questions", "images"]
+
 
 class Resampling(Settings):
-    """How intervals are made: by drawing the questions anew, with replacement."""
+    """How intervals are made: by drawing the questions anew, with replacement, or the images that they are about."""
 
     resamples: PositiveInt = Field(2000, description="bootstrap resamples of the questions")
+    resample: Resampled = Field(
+        "questions",
+        description="what is drawn: questions, each by itself, or images, all questions about the same ones together "
+        "(cluster bootstrap): their intervals are wider where answers about an image are right or wrong together",
+    )
     level: float = Field(0.95, gt=0, lt=1, description="share of the resamples inside the interval")
 
 
@@ -39,12 +48,35 @@ def interval(values: np.ndarray, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def resampled(outcomes: np.ndarray, counts: np.ndarray, settings: Resampling, seed: int, *key: object) -> np.ndarray:
-    """Means [resamples, k] of bootstrap resamples of questions.
+def clustered_interval(
+    patterns: Iterable[tuple[int, int, int]], settings: Resampling, seed: int
+) -> tuple[float, float]:
+    """The bootstrap interval of an accuracy where groups of questions are drawn.
+
+    ``patterns``: of how many questions so many are answered right in how many groups: (right, n, groups). The draws
+    depend on these and the seed alone.
+    """
+    ordered = sorted(patterns)
+    right, n, groups = np.array(ordered).T
+    drawn = resampled(right[:, None], groups, settings, seed, *np.ravel(ordered).tolist(), sizes=n)
+    return interval(drawn[:, 0], settings.level)
+
+
+def resampled(
+    outcomes: np.ndarray,
+    counts: np.ndarray,
+    settings: Resampling,
+    seed: int,
+    *key: object,
+    sizes: np.ndarray | None = None,
+) -> np.ndarray:
+    """Means [resamples, k] of bootstrap resamples of questions, or of groups of questions.
 
     ``counts`` [m] questions have the ``outcomes`` [m, k]. Drawing how often each outcome occurs is the same
-    as drawing the questions, and far cheaper. ``key`` says what the draws are for.
+    as drawing the questions, and far cheaper. Where groups are drawn, so many groups of ``sizes`` [m] questions have
+    the outcomes, which are then sums over a group. ``key`` says what the draws are for.
     """
     random = np.random.default_rng(stable_hash(seed, "bootstrap", *key) & 0xFFFFFFFF)
     n = int(counts.sum())
-    return random.multinomial(n, counts / n, size=settings.resamples) @ outcomes / n
+    drawn = random.multinomial(n, counts / n, size=settings.resamples)
+    return drawn @ outcomes / (n if sizes is None else (drawn @ sizes)[:, None])

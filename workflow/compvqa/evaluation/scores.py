@@ -17,7 +17,7 @@ from compvqa import query, tables
 from compvqa.evaluation.answers import Run, judge, open_predictions
 from compvqa.evaluation.contrasts import CONTRASTS, contrast_rows
 from compvqa.evaluation.facets import ALL, facets_of
-from compvqa.evaluation.intervals import Resampling, accuracy_interval
+from compvqa.evaluation.intervals import Resampling, accuracy_interval, clustered_interval
 from compvqa.tables import Schema
 
 SCORES = Schema(
@@ -31,8 +31,8 @@ SCORES = Schema(
             ("seed", pa.int64()),
             ("part", pa.string()),
             ("text", pa.string()),  # what was asked: the generated text, or its paraphrase
-            ("facet", pa.string()),  # by what the questions were chosen: all, template, property
-            ("value", pa.string()),  # and the value that they have: COUNT, HAS-QUANT; "" of all
+            ("facet", pa.string()),  # by what the questions were chosen: all, template, property …
+            ("value", pa.string()),  # and the value that they have: COUNT, HAS-QUANT …; "" of all
             ("n", pa.int64()),
             ("right", pa.int64()),
             ("low", pa.float64()),  # bootstrap interval of the accuracy, right / n
@@ -44,7 +44,11 @@ SCORES = Schema(
 
 
 class ScoreSettings(Resampling):
-    """Intervals of accuracies, and which contrasts are made of these."""
+    """Intervals of accuracies, by what these are told, and which contrasts are made of them."""
+
+    facets: tuple[str, ...] = Field(
+        (), description="facets of the questions' language that accuracies are told by, beside template and property"
+    )
 
     contrasts: tuple[str, ...] = Field(
         ("generalization",), description="modules of evaluation/contrasts: numbers made of several accuracies"
@@ -60,17 +64,19 @@ def score(
     settings: ScoreSettings | None = None,
     seed: int = 0,
     paraphrases: Path | None = None,
+    scenes: Path | None = None,
 ) -> dict[str, int]:
     """Write the tables of scores and of contrasts of the runs in the files ``predictions``.
 
     Scores are of each run by part and text: over all questions, and over those that have a value of a facet
-    (:mod:`compvqa.evaluation.facets`).
+    (:mod:`compvqa.evaluation.facets`). ``scenes`` is the scenes table; the tables beside it are read only if a facet
+    looks at questions' scenes.
     """
     settings = settings or ScoreSettings()
     with query.connect(scores.parent) as db:
         parts = pa.concat_tables(tables.read(path) for path in splits)
-        skipped = judge(db, open_predictions(predictions), dataset, parts, paraphrases)
-        rows = score_rows(db, dataset, settings, seed)
+        skipped = judge(db, open_predictions(predictions), dataset, parts, paraphrases, settings.resample)
+        rows = score_rows(db, dataset, settings, seed, scenes)
         compared = contrast_rows(settings.contrasts, db, settings, seed)
         asked = db.sql("select count(*) from judged").fetchall()[0][0]
     tables.write(scores, SCORES, rows)
@@ -79,24 +85,40 @@ def score(
     return {"in": asked, "out": len(rows), "contrasts": len(compared), **dropped}
 
 
-def score_rows(db: duckdb.DuckDBPyConnection, dataset: Path, settings: ScoreSettings, seed: int) -> list[dict]:
-    """The rows of the scores of what is ``judged`` in ``db``; ``dataset`` tells the questions' facets."""
+def score_rows(
+    db: duckdb.DuckDBPyConnection, dataset: Path, settings: ScoreSettings, seed: int, scenes: Path | None = None
+) -> list[dict]:
+    """The rows of the scores of what is ``judged`` in ``db``; ``dataset`` tells the questions' facets, with the tables
+    beside ``scenes``."""
     asked = db.sql("select distinct question_id from judged").to_arrow_table()["question_id"].combine_chunks()
-    db.register("facets", facets_of(dataset, asked))
-    found = db.sql(
-        f"""select run, split, part, text, '{ALL}' as facet, '' as value, count(*) as n, sum(correct) as "right"
-        from judged group by all
+    db.register("facets", facets_of(dataset, asked, settings.facets, scenes))
+    db.execute(
+        f"""create view told as
+        select run, split, part, text, '{ALL}' as facet, '' as value, unit, correct from judged
         union all
-        select run, split, part, text, facet, value, count(*), sum(correct)
-        from judged join facets using (question_id) group by all"""
+        select run, split, part, text, facet, value, unit, correct from judged join facets using (question_id)"""
+    )
+    if settings.resample == "questions":
+        sql = """select run, split, part, text, facet, value, count(*)::bigint, sum(correct)::bigint
+            from told group by all"""
+        return [_score_row(row, accuracy_interval(row[7], row[6], settings, seed)) for row in db.sql(sql).fetchall()]
+    found = db.sql(
+        """with units as (
+            select run, split, part, text, facet, value, unit, sum(correct)::bigint as "right", count(*) as n
+            from told group by all
+        ), patterns as (
+            select run, split, part, text, facet, value, "right", n, count(*) as units from units group by all
+        )
+        select run, split, part, text, facet, value, sum(n * units)::bigint, sum("right" * units)::bigint,
+            list(("right", n, units)) from patterns group by all"""
     ).fetchall()
-    return [_score_row(row, settings, seed) for row in found]
+    return [_score_row(row[:8], clustered_interval(row[8], settings, seed)) for row in found]
 
 
-def _score_row(row: tuple, settings: ScoreSettings, seed: int) -> dict:
+def _score_row(row: tuple, between: tuple[float, float]) -> dict:
     name, split, part, text, facet, value, n, right = row
     run = Run.parse(name)
-    low, high = accuracy_interval(right, n, settings, seed)
+    low, high = between
     return {
         "run": name, "model": run.model, "split": split, "variant": run.variant, "seed": run.seed, "part": part,
         "text": text, "facet": facet, "value": value, "n": n, "right": right, "low": low, "high": high,

@@ -32,7 +32,7 @@ SUBMITTED = Schema(
             ("part", pa.string()),
             ("text", pa.string()),  # what was asked: generated, or paraphrased
             ("measure", pa.string()),  # accuracy, or a contrast: generalization
-            ("facet", pa.string()),  # as in the scores: all, template, property
+            ("facet", pa.string()),  # as in the scores: all, template, property, or one of the language
             ("value", pa.string()),  # "" of all
             ("n", pa.int64()),
             ("score", pa.float64()),  # null where a contrast is undefined, as are low and high
@@ -53,13 +53,15 @@ def score_file(
     baselines: tuple[Path, Path] | None = None,
     settings: ScoreSettings | None = None,
     seed: int = 0,
+    scenes: Path | None = None,
 ) -> tuple[list[dict], dict[str, int]]:
     """The rows of :data:`SUBMITTED` for the answers in ``file`` (columns question_id, answer), and counts.
 
     ``split`` and ``dataset`` are tables. ``parts`` of the split must be answered whole; none named are those of which
     the file answers any question. With the table ``paraphrases`` the answers are to these, of the questions that have
     one. ``baselines`` are files on the same questions of a model without images, and of one trained on as many
-    questions drawn from all: with them there is a generalization score. Raises :class:`InputError` where answers are
+    questions drawn from all: with them there is a generalization score. ``scenes``: the scenes table, beside which the
+    others lie that a facet may look at. Raises :class:`InputError` where answers are
     missing, to unknown questions, or given twice.
     """
     files = {"comp": file} | (dict(zip(("text", "size"), baselines, strict=True)) if baselines else {})
@@ -75,7 +77,7 @@ def score_file(
             f"of {split}: answer such a part, or leave out the answers of the baselines."
         )
     predictions = _predictions(answers, PARAPHRASED if paraphrases else GENERATED)
-    rows = _rows(predictions, dataset, asked, paraphrases, settings or ScoreSettings(), seed)
+    rows = _rows(predictions, dataset, asked, paraphrases, settings or ScoreSettings(), seed, scenes)
     scored = set(asked["question_id"].to_pylist())
     counts = {"in": len(answers["comp"]), "scored": len(scored), "not asked": len(answers["comp"].keys() - scored)}
     return sorted(rows, key=lambda row: [row[column] for column in SUBMITTED.key]), counts
@@ -157,10 +159,11 @@ def _rows(
     paraphrases: Path | None,
     settings: ScoreSettings,
     seed: int,
+    scenes: Path | None,
 ) -> list[dict]:
     with duckdb.connect() as db:
-        judge(db, predictions, dataset, asked, paraphrases)
-        scores = [row for row in score_rows(db, dataset, settings, seed) if row["variant"] == "comp"]
+        judge(db, predictions, dataset, asked, paraphrases, settings.resample)
+        scores = [row for row in score_rows(db, dataset, settings, seed, scenes) if row["variant"] == "comp"]
         compared = contrast_rows(settings.contrasts, db, settings, seed)
     rows = [{**row, "measure": "accuracy", "score": row["right"] / row["n"]} for row in scores]
     rows += [{**row, "measure": row["contrast"], "facet": facets.ALL, "value": ""} for row in compared]

@@ -7,6 +7,7 @@ The folder ``compvqa/<language>/`` has
   :class:`compvqa.programs.properties.Question` a row), ``named(name)`` (the predicate of a property),
   ``held(question)`` (the names of its properties, sorted) and ``PUBLISHED`` (further columns to publish: name to column
   and meaning);
+* ``facets.py`` with ``FACETS``: what scores of these questions can be told by (:class:`compvqa.programs.facets.Facet`);
 * ``trace.py`` with ``traced(program, scenes)`` (index, operator, arguments and value of each row in print) and
   ``nouns(program)`` (what it looks for);
 * ``story.py`` with ``Tables`` and ``stories`` (for audits).
@@ -22,7 +23,7 @@ from compvqa.errors import InputError
 from compvqa.plugins import ROOT
 from compvqa.programs.language import Language
 
-PARTS = ("language", "properties", "trace", "story")
+PARTS = ("language", "properties", "facets", "trace", "story")
 
 
 def part(language: str, name: str) -> ModuleType:

@@ -34,23 +34,26 @@ def below(text: float, comp: float, size: float) -> bool:
 def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iterator[dict]:
     """A row for each model with runs of all three variants, part with what a split holds out, and text.
 
-    Accuracies are means over seeds, and the interval resamples the questions, the same ones for all three.
+    Accuracies are means over seeds, and the interval resamples the questions, or images, the same ones for all three.
     """
     patterns = db.sql(
         f"""with averaged as (
             select split_part(run, '.', 1) as model, split, part, text, split_part(run, '.', 3) as variant,
-                question_id, avg(correct) as correct, count(*) as seeds
+                question_id, unit, avg(correct) as correct, count(*) as seeds
             from judged where held_out = '{ALL}' group by all
         ), questions_of as (
-            select model, split, part, text, question_id, max(seeds) filter (variant = 'comp') as seeds,
+            select model, split, part, text, question_id, unit, max(seeds) filter (variant = 'comp') as seeds,
                 max(correct) filter (variant = 'text') as text_only,
                 max(correct) filter (variant = 'comp') as comp,
                 max(correct) filter (variant = 'size') as size
             from averaged group by all
+        ), units as (
+            select model, split, part, text, unit, sum(text_only) as text_only, sum(comp) as comp, sum(size) as size,
+                count(*) as questions, max(seeds) as seeds
+            from questions_of where text_only is not null and comp is not null and size is not null group by all
         )
-        select model, split, part, text, text_only, comp, size, count(*) as n, max(seeds) as seeds
-        from questions_of where text_only is not null and comp is not null and size is not null
-        group by all order by all"""
+        select model, split, part, text, text_only, comp, size, questions, count(*) as n, max(seeds) as seeds
+        from units group by all order by all"""
     ).fetchall()
     groups: dict[tuple, list[tuple]] = {}
     for row in patterns:
@@ -59,17 +62,18 @@ def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iter
 
 
 def _row(key: tuple, patterns: list[tuple], settings: Resampling, seed: int) -> dict:
-    """One row from the distinct outcomes (text, comp, size, number of questions, seeds) of the questions."""
+    """One row from the distinct outcomes (text, comp, size, questions) of what is drawn, its number, and seeds."""
     outcomes = np.array([row[:3] for row in patterns], dtype=float)
-    counts = np.array([row[3] for row in patterns])
-    accuracies = (counts @ outcomes / counts.sum()).tolist()
+    sizes, counts = np.array([row[3:5] for row in patterns]).T
+    n = int(counts @ sizes)
+    accuracies = (counts @ outcomes / n).tolist()
     score, low, high = value(*accuracies), None, None
     if score is not None:
-        drawn = [value(*means) for means in resampled(outcomes, counts, settings, seed, *key).tolist()]
+        drawn = [value(*means) for means in resampled(outcomes, counts, settings, seed, *key, sizes=sizes).tolist()]
         defined = [d for d in drawn if d is not None]
         low, high = interval(np.array(defined), settings.level) if defined else (None, None)
     model, split, part, text = key
     return {
-        "model": model, "split": split, "part": part, "text": text, "n": int(counts.sum()), "seeds": patterns[0][4],
+        "model": model, "split": split, "part": part, "text": text, "n": n, "seeds": patterns[0][5],
         "accuracies": as_json(dict(zip(VARIANTS, accuracies, strict=True))), "score": score, "low": low, "high": high,
     }  # fmt: skip
