@@ -45,3 +45,10 @@ def folder(tmp_path_factory):
     files["val"].write_text(json.dumps({"info": {}, "scenes": [record(number) for number in range(10, 13)]}))
     ingest(SourceSettings(name="clevr", reader="clevr", files=files), None, path / "scenes")
     return path / "scenes"
+
+
+@pytest.fixture(scope="session")
+def clevr_centres(clevr):
+    """Where the oracle's objects are in their pictures of 320 x 240, by the picture's name."""
+    scenes = json.loads((clevr / "oracle/scenes_300.json").read_text())["scenes"]
+    return {record["image_filename"]: [item["pixel_coords"][:2] for item in record["objects"]] for record in scenes}

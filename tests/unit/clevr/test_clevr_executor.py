@@ -4,14 +4,13 @@ import json
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from compvqa.clevr import executor
-from compvqa.clevr.language import GROUPS, LANGUAGE, OPERATORS, from_functions, to_functions
+from compvqa.clevr.language import GROUPS, LANGUAGE, from_functions, to_functions
 from compvqa.errors import InputError
 from compvqa.programs.language import ProgramTypeError
 from compvqa.programs.rows import Row, from_json, to_json
-from fixtures.clevr_scenes import WORDS, drawn_scenes, naive, scene_of
+from fixtures.clevr_scenes import drawn_programs, drawn_scenes, naive, scene_of
 
 
 def as_text(answer):
@@ -42,30 +41,7 @@ def test_a_program_is_the_same_after_json_and_after_the_released_form(oracle):
         assert from_json(to_json(program)) == program == from_functions(to_functions(program))
 
 
-@st.composite
-def programs(draw):
-    """Well-typed programs of up to fourteen functions, any of them."""
-    words = {"relation": ["left", "front"], **WORDS}
-    rows, types = [Row("scene")], ["objects"]
-    for _ in range(draw(st.integers(1, 13))):
-        fitting = [
-            operator
-            for operator in OPERATORS.values()
-            if all(any(kind in types for kind in kinds) for kinds in operator.inputs)
-        ]
-        operator = draw(st.sampled_from(fitting))
-        dependencies = tuple(
-            draw(st.sampled_from([i for i, kind in enumerate(types) if kind in kinds])) for kinds in operator.inputs
-        )
-        arguments = tuple(
-            draw(st.sampled_from(words[kind.rpartition(" ")[2].removesuffix("'s")])) for kind in operator.arguments
-        )
-        rows.append(Row(operator.name, arguments, dependencies))
-        types.append(operator.output)
-    return rows
-
-
-@given(drawn_scenes(), programs())
+@given(drawn_scenes(), drawn_programs())
 def test_every_function_does_what_plain_loops_do(drawn, program):
     scene, objects, related = drawn
     LANGUAGE.check(program)

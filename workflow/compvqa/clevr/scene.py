@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from compvqa import tables
 from compvqa.clevr.language import GROUPS
 from compvqa.errors import InputError
-from compvqa.scenes.graph import Slices
+from compvqa.scenes.graph import SceneGraph, SceneStore, Space
 from compvqa.scenes.spatial import all_related
-from compvqa.scenes.tables import ATTRIBUTES, DIRECTIONS, OBJECTS, POSITIONS, SCENES
+from compvqa.scenes.tables import DIRECTIONS, POSITIONS
 
 Attributes = tuple[str, str, str, str]  # size, color, material, shape
+PICTURE = (480, 320)  # width and height of the official pictures, whose scene files don't tell them
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A scene: its objects' attributes, and for each relation the mask of what stands in it to each object."""
+    """A scene: its objects' attributes, and for each relation the mask of what stands in it to each object.
+
+    ``halves``: for each relation the mask of what lies in that half of the picture; none where no source tells.
+    """
 
     scene_id: str
     split: str
     objects: tuple[Attributes, ...]
     relations: Mapping[str, tuple[int, ...]]
+    halves: Mapping[str, int] | None = None
 
     @cached_property
     def everything(self) -> int:
@@ -50,6 +54,14 @@ class Scene:
                 found[key] = found.get(key, 0) | 1 << number
         return found
 
+    @cached_property
+    def absolute(self) -> Scene | None:
+        """The scene with relations that ask where in the picture a thing is, whatever it is related to (CLEVR, 4.6);
+        None where the halves of the picture are not known."""
+        if self.halves is None:
+            return None
+        return replace(self, relations={name: (half,) * len(self.objects) for name, half in self.halves.items()})
+
     def fitting(self, description: Sequence[str | None]) -> int:
         """The mask of the objects that a description fits."""
         mask = self.everything
@@ -72,39 +84,45 @@ def read_scenes(folder: Path) -> Iterator[Scene]:
     for name in (POSITIONS.name, DIRECTIONS.name):
         if not (folder / f"{name}.parquet").exists():
             raise InputError(f"{folder} has no table {name}: CLEVR's questions need scenes whose source tells places.")
-    scenes = tables.read(folder / "scenes.parquet", SCENES, columns=["scene_id", "split"])
-    names = _by_scene(folder, OBJECTS, "object_id", "name")
-    attributes = _by_scene(folder, ATTRIBUTES, "object_id", "group", "name")
-    places = _by_scene(folder, POSITIONS, "object_id", "x", "y", "z")
-    directions = _by_scene(folder, DIRECTIONS, "name", "x", "y", "z")
-    for scene_id, split in zip(scenes["scene_id"].to_pylist(), scenes["split"].to_pylist(), strict=True):
-        objects: dict[str, dict[str | None, str]] = {key: {"shape": name} for key, name in names(scene_id)}
-        for key, group, value in attributes(scene_id):
-            objects[key][group] = value
-        where = {key: place for key, *place in places(scene_id)}
-        axes = {name: axis for name, *axis in directions(scene_id)}
-        order = sorted(objects, key=int) if all(key.isdecimal() for key in objects) else sorted(objects)
-        if order and not axes:
-            raise InputError(
-                f"The scene {scene_id} in {folder} has no directions: read it from a file that tells them."
-            )
-        for key in order:
-            for group in GROUPS:
-                if group not in objects[key]:
-                    raise InputError(
-                        f"Object {key} of the scene {scene_id} in {folder} has no {group}: correct its file."
-                    )
-            if key not in where:
-                raise InputError(f"Object {key} of the scene {scene_id} in {folder} has no place: correct its file.")
-        related = all_related([where[key] for key in order], axes)
-        yield Scene(
-            scene_id,
-            split,
-            tuple(tuple(objects[key][group] for group in GROUPS) for key in order),
-            {name: masks(lists) for name, lists in related.items()},
-        )
+    store = SceneStore(folder, cache=1)
+    rows = zip(store.scenes["scene_id"].to_pylist(), store.scenes["split"].to_pylist(), strict=True)
+    return (of_graph(store.graph(scene_id), split) for scene_id, split in rows)
 
 
-def _by_scene(folder: Path, schema: tables.Schema, *columns: str):
-    """A function from a scene's id to its rows in a table."""
-    return Slices(tables.read(folder / f"{schema.name}.parquet", schema), columns).rows
+def of_graph(graph: SceneGraph, split: str = "") -> Scene:
+    """The scene of a graph; its objects are in the order of :func:`ordered`. InputError as of :func:`read_scenes`."""
+    order, space = ordered(graph), graph.space or Space({}, {}, {})
+    if order and not space.directions:
+        raise InputError(f"The scene {graph.scene_id} has no directions: read it from a file that tells them.")
+    objects = []
+    for key in order:
+        item = graph.objects[key]
+        found = {"shape": item.name} | {group: name for name, group in item.attributes.items() if group in GROUPS}
+        if missing := [group for group in GROUPS if group not in found]:
+            raise InputError(f"Object {key} of the scene {graph.scene_id} has no {missing[0]}: correct its file.")
+        if key not in space.places:
+            raise InputError(f"Object {key} of the scene {graph.scene_id} has no place: correct its file.")
+        objects.append(tuple(found[group] for group in GROUPS))
+    related = all_related([space.places[key] for key in order], space.directions)
+    relations = {name: masks(lists) for name, lists in related.items()}
+    centres = [space.centres[key] for key in order]
+    return Scene(graph.scene_id, split, tuple(objects), relations, halves(centres, space.picture or PICTURE))
+
+
+def ordered(graph: SceneGraph) -> list[str]:
+    """The ids of the objects in the order of their numbers."""
+    return sorted(graph.objects, key=int) if all(key.isdecimal() for key in graph.objects) else sorted(graph.objects)
+
+
+def halves(centres: Sequence[tuple[float, float]], picture: tuple[int, int]) -> dict[str, int]:
+    """For each of CLEVR's relations the mask of the objects in that half of the picture; front is the lower one.
+
+    ``centres``: x and y of each object in pixels; ``picture``: its width and height. Pixels are counted from 0, so that
+    with an even number of them the one in the middle is right, or in front.
+    """
+    found = dict.fromkeys(("left", "right", "behind", "front"), 0)
+    for number, centre in enumerate(centres):
+        for place, size, (before, after) in zip(centre, picture, (("left", "right"), ("behind", "front")), strict=True):
+            found[before] |= (place < size / 2) << number
+            found[after] |= (place >= size / 2) << number
+    return found

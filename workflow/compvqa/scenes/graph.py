@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from compvqa import tables
-from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, RELATIONS, SCENES
+from compvqa.scenes.tables import ATTRIBUTES, DIRECTIONS, MODIFIERS, OBJECTS, POSITIONS, RELATIONS, SCENES
 
 Box = tuple[float, float, float, float]
+Place = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,24 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class Space:
+    """Where a scene's objects are: by object id their places (x, y, z) and centres in the picture (x, y, pixels), by
+    name the directions that relations follow from, and the picture's width and height, where they are known."""
+
+    places: dict[str, Place]
+    centres: dict[str, tuple[float, float]]
+    directions: dict[str, Place]
+    picture: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
 class SceneGraph:
-    """The graph of one scene (COVR, section 3.1)."""
+    """The graph of one scene (COVR, section 3.1), and its space where the source tells of it."""
 
     scene_id: str
     objects: dict[str, Object]
     relations: tuple[Relation, ...] = ()
+    space: Space | None = None
 
     @cached_property
     def outgoing(self) -> dict[str, list[Relation]]:
@@ -83,6 +96,13 @@ class SceneStore:
             schema.name: Slices(tables.read(folder / f"{schema.name}.parquet", schema), columns)
             for schema, columns in _COLUMNS
         }
+        self._space = {
+            schema.name: Slices(tables.read(folder / f"{schema.name}.parquet", schema), columns)
+            for schema, columns in _SPACE
+            if (folder / f"{schema.name}.parquet").exists()
+        }
+        if self._space:
+            self._space["scenes"] = Slices(self.scenes, ("width", "height"))
         self.graph = lru_cache(maxsize=cache)(self._build)
 
     def graphs(self, scene_ids: Iterable[str]) -> Iterator[SceneGraph]:
@@ -105,7 +125,20 @@ class SceneStore:
             Relation(name, subject_id, object_id, tuple(modifiers.get(relation_id, ())))
             for relation_id, name, subject_id, object_id in rows["relations"]
         )
-        return SceneGraph(scene_id, objects, relations)
+        return SceneGraph(scene_id, objects, relations, self._space_of(scene_id) if self._space else None)
+
+    def _space_of(self, scene_id: str) -> Space | None:
+        rows = {name: list(part.rows(scene_id)) for name, part in self._space.items()}
+        positions, directions = rows.get("positions", []), rows.get("directions", [])
+        if not positions and not directions:
+            return None
+        ((width, height),) = rows["scenes"]
+        return Space(
+            {object_id: (x, y, z) for object_id, x, y, z, *_ in positions},
+            {object_id: (x, y) for object_id, *_, x, y in positions},
+            {name: (x, y, z) for name, x, y, z in directions},
+            (width, height) if width and height else None,
+        )
 
 
 # What a graph is made of, by table
@@ -114,6 +147,11 @@ _COLUMNS = (
     (ATTRIBUTES, ("object_id", "name", "group")),
     (RELATIONS, ("relation_id", "name", "subject_id", "object_id")),
     (MODIFIERS, ("relation_id", "name", "object_id")),
+)
+# What its space is made of, of sources that tell it
+_SPACE = (
+    (POSITIONS, ("object_id", "x", "y", "z", "pixel_x", "pixel_y")),
+    (DIRECTIONS, ("name", "x", "y", "z")),
 )
 
 
