@@ -3,71 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
-import pyarrow.compute as pc
-
-from compvqa import tables
 from compvqa.covr.paper.examples import Related, differences
 from compvqa.covr.subgraphs.simple import simple_subgraphs
 from compvqa.covr.subgraphs.subgraph import Subgraph, parse
 from compvqa.covr.trace import traced
-from compvqa.errors import InputError
 from compvqa.programs.rows import from_json
-from compvqa.provenance.history import History, Record
+from compvqa.provenance.stories import Tables, membership
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.stream import elements, members
-from compvqa.splits.splitters import SPLITS
 
-RAW = ".json"
-_QUESTION = """select question_id, text, annotator_text, answer, template, program, scene_ids, part, split, seed, tree,
-    subgraph_key, start_scene from dataset where question_id in (select unnest(?)) order by question_id"""
-
-
-@dataclass(frozen=True)
-class Tables:
-    """What a question's story is read from: the paths of each kind of table, relative to the run's folder."""
-
-    root: Path
-    paths: dict[str, list[str]]
-    raw: dict[str, list[str]]  # raw files of each source, by its folder's name
-
-    @staticmethod
-    def behind(history: History, records: Sequence[Record]) -> Tables:
-        """The tables among the outputs of ``records``."""
-        paths: dict[str, list[str]] = {}
-        raw: dict[str, list[str]] = {}
-        for record in records:
-            for path in record.outputs:
-                paths.setdefault(_kind(record.stage, path), []).append(path)
-            if record.stage == "ingest":
-                raw[Path(record.path).parent.name] = [path for path in record.inputs if path.endswith(RAW)]
-        return Tables(history.root, paths, raw)
-
-    def there(self, kind: str) -> list[str]:
-        """The tables of a kind that still exist, as full paths."""
-        found = (self.root / path for path in self.paths.get(kind, ()))
-        return [str(path) for path in found if path.is_file()]
-
-    def rows(self, kind: str, query: str, parameters: Sequence) -> list[dict]:
-        """The rows of ``query`` on the view named ``kind``; none where there is no such table."""
-        found = self.there(kind)
-        if not found:
-            return []
-        with duckdb.connect() as connection:
-            connection.read_parquet(found, union_by_name=True).create_view(kind)
-            return connection.sql(query, params=list(parameters)).to_arrow_table().to_pylist()
-
-
-def _kind(stage: str, path: str) -> str:
-    """What kind of table a stage's output is."""
-    if stage in ("balance", "read_questions") and Path(path).name == "questions.parquet":
-        return "dataset"
-    if stage == "scenes":
-        return Path(path).stem
-    return Path(path).parent.name if stage == "candidates" else stage
+_QUESTION = """question_id, text, annotator_text, answer, template, program, scene_ids, part, split, seed, tree,
+    subgraph_key, start_scene"""
 
 
 def stories(sources: Tables, question_ids: Iterable[str], splits: Iterable[Path] = ()) -> list[dict]:
@@ -77,14 +25,10 @@ def stories(sources: Tables, question_ids: Iterable[str], splits: Iterable[Path]
     ``again`` (the answer that the program gives now), ``scenes`` (of each: image, raw file and record number, what it
     is to the question, and what the filters said of it).
     """
-    wanted = sorted(set(question_ids))
-    rows = sources.rows("dataset", _QUESTION, [wanted])
-    missing = sorted(set(wanted) - {row["question_id"] for row in rows})
-    if missing:
-        raise InputError(f"the dataset has no question {missing[0]!r}: give a question_id of its questions.parquet.")
-    places = _raw_places(sources, {scene for row in rows for scene in row["scene_ids"]})
-    membership = _membership(splits, wanted)
-    return [_story(sources, row, places, membership.get(row["question_id"], {})) for row in rows]
+    rows = sources.questions(_QUESTION, question_ids)
+    places = sources.places({scene for row in rows for scene in row["scene_ids"]}, _numbers)
+    parts = membership(splits, [row["question_id"] for row in rows])
+    return [_story(sources, row, places, parts.get(row["question_id"], {})) for row in rows]
 
 
 def _story(sources: Tables, row: dict, places: dict[str, dict], membership: dict[str, str]) -> dict:
@@ -146,30 +90,6 @@ def _presence(sources: Tables, scenes: Sequence[str], parts: dict[int, Subgraph]
             scene, key = row.pop("scene_id"), row.pop("subgraph_key")
             found.setdefault(scene, []).append({"subgraph": parts[key].json(), **row})
     return found
-
-
-def _membership(splits: Iterable[Path], wanted: list[str]) -> dict[str, dict[str, str]]:
-    """Of each question, the parts that it has in the splits (a question may be of several)."""
-    found: dict[str, dict[str, str]] = {}
-    for path in splits:
-        for row in tables.read(path, SPLITS).filter(pc.field("question_id").isin(wanted)).to_pylist():
-            of = found.setdefault(row["question_id"], {})
-            parts = [of[row["split_name"]]] if row["split_name"] in of else []
-            of[row["split_name"]] = ", ".join([*parts, row["part"]])
-    return found
-
-
-def _raw_places(sources: Tables, scene_ids: set[str]) -> dict[str, dict]:
-    """Of each scene its row, and the raw file and record (from 1) that it was read from, where that file is there."""
-    rows = sources.rows("scenes", "select * from scenes where scene_id in (select unnest(?))", [sorted(scene_ids)])
-    found = {row["scene_id"]: row for row in rows}
-    for source in sorted({row["source"] for row in rows}):
-        wanted = {scene.partition(":")[2]: scene for scene, row in found.items() if row["source"] == source}
-        for path in sources.raw.get(source, ()):
-            if wanted and (sources.root / path).is_file():
-                for raw_id, number in _numbers(sources.root / path, set(wanted)):
-                    found[wanted.pop(raw_id)] |= {"file": path, "record": number}
-    return {scene: {key: row.get(key) for key in (*row, "file", "record")} for scene, row in found.items()}
 
 
 def _numbers(path: Path, wanted: set[str]) -> Iterable[tuple[str, int]]:

@@ -90,10 +90,12 @@ def story(told: dict) -> RenderableType:
     """One question's story for a terminal."""
     row = told["question"]
     lines: list[RenderableType] = [Text(row["text"], style="bold"), Text(opening(told))]
-    if row["tree"]:
+    if row.get("tree"):
         lines.append(Text(f"seed {row['seed']}: subgraph {row['tree']} of {row['start_scene']}"))
     for scene in told["scenes"]:
         lines += [Text("  " + line) for line in scene_lines(scene)]
+    if told.get("facets"):
+        lines.append(Text(", ".join(f"{name}: {value}" for name, value in told["facets"].items())))
     if told["trace"]:
         table = Table("row", "operator", "arguments", "value", box=None, padding=(0, 2, 0, 0))
         for line in told["trace"]:
