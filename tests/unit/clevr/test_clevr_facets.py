@@ -1,16 +1,21 @@
 """What scores of CLEVR's questions are told by: the paper's analyses, on a small test-bed and on the oracle."""
 
+import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from compvqa import tables
 from compvqa.clevr.facets import FACETS
 from compvqa.clevr.language import from_functions
 from compvqa.clevr.properties import Question
 from compvqa.clevr.scene import halves
+from compvqa.cli import scoring
 from compvqa.evaluation.facets import facets_of
 from compvqa.evaluation.scores import SCORES, ScoreSettings, score
 from compvqa.models.baseline import GENERATED, PREDICTIONS
@@ -128,6 +133,25 @@ def test_accuracy_is_told_by_them_with_intervals_that_draw_images(bed, tmp_path)
         ("cogent", "query_color cube or cylinder"): (1, 1, 1.0, 1.0),
         ("cogent", "query_material cube or cylinder"): (1, 1, 1.0, 1.0),
     }
+
+
+def test_the_command_reads_the_scenes_of_the_test_bed_if_a_facet_looks_at_them(bed, tmp_path):
+    rows = tables.read(bed / "dataset/questions.parquet").to_pylist()
+    lines = ["question_id,answer", *(f"{row['question_id']},{row['answer']}" for row in rows)]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    app = typer.Typer()
+    app.command()(scoring.score)
+    read = {}
+    for facets in (["kind"], ["effective_size"], ["size", "sise"]):
+        options = ["--split", "iid", "--dataset", str(bed / "dataset/questions.parquet"), "--out", "out.parquet"]
+        config = json.dumps({"facets": facets, "resamples": 20})
+        done = CliRunner().invoke(app, ["mine.csv", *options, "--config", config])
+        if done.exception is None:
+            record = json.loads(Path("out.parquet.prov.json").read_text())
+            read[facets[0]] = {Path(item["path"]).name for item in record["inputs"]}, done.stdout
+    assert "positions.parquet" in read["effective_size"][0] - read["kind"][0]
+    assert "kind: query" in read["kind"][1] and "effective_size: query 2" in read["effective_size"][1]
+    assert str(done.exception).startswith("the language clevr has no facet 'sise': name some of type, kind, ")
 
 
 def test_facets_of_the_oracles_questions(oracle, clevr_centres):

@@ -7,7 +7,9 @@ from compvqa.covr import facets as covr_facets
 from compvqa.errors import InputError
 from compvqa.evaluation.facets import facets_of, look_at_scenes
 from compvqa.programs.facets import Facet
+from compvqa.records.digest import closure
 from compvqa.scenes import asked
+from compvqa.stages import modules_of
 from fixtures.scored import ANSWERS, Scored
 from unit.covr.questions.question_worlds import write_world
 
@@ -58,6 +60,12 @@ def test_a_facet_that_the_language_has_not_is_refused_with_those_there_are(world
 
 def test_no_language_names_a_facet_as_those_that_are_always_told():
     assert not {"all", "template", "property"} & {facet.name for facet in covr_facets.FACETS}
+
+
+def test_the_code_that_scores_covr_has_nothing_of_another_language():
+    modules = closure(*modules_of("scores", language="covr", contrast=["generalization"]))
+    assert "compvqa.covr.facets" in modules
+    assert not [name for name in modules if name.startswith("compvqa.clevr")]
 
 
 def test_scenes_are_read_only_if_a_facet_looks_at_them(world, tmp_path, monkeypatch):

@@ -116,11 +116,14 @@ def _tables(rows: list[dict], file: Path, level: float) -> Iterator[Table]:
 
 
 def _cells(row: dict) -> tuple[str, ...]:
+    from compvqa.evaluation.facets import PROPERTY, TEMPLATE
+
     form = (lambda value: f"{100 * value:.1f}") if row["measure"] == "accuracy" else "{:.2f}".format
     whole = "all" if row["measure"] == "accuracy" else f"{row['measure']} score"
     value, low, high = ("–" if row[column] is None else form(row[column]) for column in ("score", "low", "high"))
     between = "–" if row["low"] is None else f"{low} – {high}"
-    return row["value"] or whole, f"{row['n']:,}", value, between
+    told = row["value"] if row["facet"] in (TEMPLATE, PROPERTY) else f"{row['facet']}: {row['value']}"
+    return told if row["value"] else whole, f"{row['n']:,}", value, between
 
 
 def add_to(app: typer.Typer) -> None:
