@@ -6,6 +6,7 @@ rule scores:
         dataset=f"{T}/dataset/questions.parquet",
         splits=expand(f"{T}/splits/{{split}}.parquet", split=MAIN_SPLITS),
         paraphrases=PARAPHRASES,
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES) if CONFIG.scores.facets else [],
     output:
         scores=f"{T}/evaluation/scores.parquet",
         contrasts=f"{T}/evaluation/contrasts.parquet",
@@ -28,7 +29,8 @@ rule scores:
         predictions=lambda wildcards, input: repeated("--predictions", input.predictions),
         splits=lambda wildcards, input: repeated("--splits", input.splits),
         paraphrases=repeated("--paraphrases", PARAPHRASES),
+        scenes=repeated("--scenes", [f"{T}/scenes"] if CONFIG.scores.facets else []),
     shell:
         "python -m compvqa scores {output.scores:q} --contrasts {output.contrasts:q} {params.predictions:q}"
-        " --dataset {input.dataset:q} {params.splits:q} {params.paraphrases:q}"
+        " --dataset {input.dataset:q} {params.splits:q} {params.paraphrases:q} {params.scenes:q}"
         f"{STAGE}"
