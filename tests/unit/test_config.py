@@ -37,7 +37,7 @@ def test_nothing_that_users_run_or_read_needs_a_folder_beside_the_project(root, 
     paths = [root / part] if (root / part).is_file() else (root / part).rglob("*")
     kinds = ("", ".md", ".yaml", ".smk", ".tsv", ".py", ".json")
     texts = (path for path in paths if path.suffix in kinds)
-    beside = re.compile(r"(?<![\w./])(?:\.\./)+(?!rules|config|envs|docs|workflow|\.)[\w]")
+    beside = re.compile(r"(?<![\w./])(?:\.\./)+(?!rules|config|envs|docs|tests|workflow|\.)[\w]")
     found = {path.name: beside.findall(path.read_text()) for path in texts if path.is_file()}
     assert found and not {name: places for name, places in found.items() if places}
 

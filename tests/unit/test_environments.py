@@ -169,7 +169,7 @@ def test_the_scripts_of_a_definition_are_sound_shell(root, image, section):
 
 def test_every_rule_that_runs_a_command_has_an_environment_and_an_image(root):
     rules = 0
-    for path in sorted((root / "rules").glob("*.smk")):
+    for path in sorted((root / "rules").rglob("*.smk")):
         for text in re.split(r"^ *(?=rule\b)", path.read_text(), flags=re.MULTILINE)[1:]:
             if "shell:" not in text:
                 continue
@@ -178,11 +178,12 @@ def test_every_rule_that_runs_a_command_has_an_environment_and_an_image(root):
             conda = re.search(r"^ +conda:\n +(.+)$", text, re.MULTILINE)
             container = re.search(r"^ +container:\n +CONTAINERS\[(.+)\]$", text, re.MULTILINE)
             assert conda and container, f"{name} has no conda or no container"
-            if family := re.fullmatch(r'"\.\./envs/(\w+)\.yaml"', conda[1]):
-                assert (root / f"envs/{family[1]}.yaml").is_file(), name
-                assert container[1] in (f'"{family[1]}"', '"graph"'), f"{name} has an image of another family"
+            if family := re.fullmatch(r'"((?:\.\./)+envs/(\w+)\.yaml)"', conda[1]):
+                assert (path.parent / family[1]).resolve() == root / f"envs/{family[2]}.yaml", name
+                assert (root / f"envs/{family[2]}.yaml").is_file(), name
+                assert container[1] in (f'"{family[2]}"', '"graph"'), f"{name} has an image of another family"
             else:
-                assert conda[1].replace("'", '"') == f'f"../envs/{{{container[1]}}}.yaml"', name
+                assert conda[1].replace("'", '"').endswith(f'../envs/{{{container[1]}}}.yaml"'), name
     assert rules > 30
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import compvqa
 from compvqa.records import digest
 from compvqa.records.digest import closure, code_digest
 
@@ -50,6 +51,7 @@ def package(tmp_path, monkeypatch) -> Iterator[Path]:
     for name, text in {"__init__": "", "a": "from compvqa import b", "b": "X = 1", "c": "Y = 1"}.items():
         (folder / f"{name}.py").write_text(text)
     monkeypatch.setattr(digest, "_ROOT", tmp_path)
+    monkeypatch.setattr(compvqa, "__path__", [str(tmp_path / "compvqa")])
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     yield folder
     forget()
@@ -115,7 +117,7 @@ def test_an_unknown_module_is_an_error():
 
 def test_every_command_has_its_code_among_the_params_of_its_rule_but_those_that_fetch(root):
     rules = 0
-    for path in sorted((root / "rules").glob("*.smk")):
+    for path in sorted((root / "rules").rglob("*.smk")):
         for text in re.split(r"^ *(?=(?:use )?rule\b)", path.read_text(), flags=re.MULTILINE)[1:]:
             if "shell:" in text or "params:" in text:
                 rules += 1
