@@ -15,10 +15,11 @@ BESIDE = list(dict.fromkeys(Path(file).resolve().parent for file in workflow.con
 FOLDERS = [*[folder for folder in BESIDE if folder != PROJECT / "config"], PROJECT / "config"]
 PLUGINS = os.pathsep.join(
     filter(
-        None, [*[str(f / "plugins") for f in FOLDERS if (f / "plugins").is_dir()], os.environ.get("COMPVQA_PLUGINS")]
+        None,
+        [*[str(f / "plugins") for f in FOLDERS if (f / "plugins").is_dir()], dict(os.environ).get("COMPVQA_PLUGINS")],
     )
 )
-os.environ["COMPVQA_PLUGINS"] = PLUGINS
+os.environ.update(COMPVQA_PLUGINS=PLUGINS)
 sys.path.insert(0, str(PROJECT / "workflow"))
 
 from compvqa.config import load_config
