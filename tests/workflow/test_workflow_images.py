@@ -63,7 +63,7 @@ def test_editing_the_classifier_trains_it_again_and_no_features(edited):
 
 def test_another_way_to_mask_asks_again_and_trains_nothing(edited):
     path = edited.folder / edited.config
-    path.write_text(path.read_text().replace("presence:\n", "presence:\n  least_overlap: 0.4\n", 1))
+    path.write_text(path.read_text().replace("  presence:\n", "  presence:\n    least_overlap: 0.4\n", 1))
     plan = edited.plan()
     assert {"presence", "others", "image_scores"} <= plan
     assert not plan & {"image_filter", "image_start", "image_examples", "features", "pretrain"}

@@ -27,6 +27,7 @@ LEARNED = "--models"  # which overlap, presence, others and image-scores are giv
 
 BED, SPLIT = "results/tiny", "results/tiny/splits/iid.parquet"
 SCENE_TABLES, ASKED = f"--scenes {BED}/scenes", f"--dataset {BED}/dataset/questions.parquet"
+SOLIDS = '{"scenes": 1, "width": 60, "height": 40, "light_samples": 1}'
 COVR = '{"train": "given/covr.jsonl", "dev": "given/covr.jsonl"}'
 RELEASED = '{"image_space": "sprites", "reader": "lxmert_tsv", "files": ["given/features.tsv"]}'
 FEATURES = f'{{"sources": [{RELEASED}], "most_missing": 1}}'
@@ -37,6 +38,8 @@ OTHERS = f"""
 schema
 download mine cats.csv --folder given --sources given/sources.tsv --lock given/lock.tsv
 simulate made/raw --ontology given --gqa 1 --imsitu 0
+clevr-world made/drawn --config '{SOLIDS}'
+gather-clevr made/solids --shard made/drawn
 word-pairs made/pairs.csv {SCENE_TABLES} --most 2
 annotate words made/pairs.csv --annotator Ann
 read-questions made/dataset --scenes made/scenes --config '{COVR}'

@@ -31,7 +31,7 @@ def test_the_data_stages_of_the_paper_are_estimated_before_any_download(root, tm
     project = copy_project(root, tmp_path / "project")
     project.config = "config/covr.yaml"
     said = plan(project)
-    for stage in ("ingest", "graphs", "questions", "balance"):
+    for stage in ("scenes", "graphs", "questions", "balance"):
         assert re.match(r"not made yet \(\d+\) +<?[\d.]+ ", stages(said)[stage][1]), stage
     for stage in ("splits", "evaluate", "paper"):  # without those of trained models
         assert re.match(r"not made yet \(\d+\) +<?[\d.]+\+? ", stages(said)[stage][1]), stage
@@ -40,11 +40,11 @@ def test_the_data_stages_of_the_paper_are_estimated_before_any_download(root, tm
 
 def test_a_changed_setting_is_named_and_what_is_after_it_follows(edited):
     path = edited.folder / edited.config
-    path.write_text(path.read_text() + "\nrelated:\n  per_key: 4\n")
+    path.write_text(path.read_text().replace("dataset:\n", "dataset:\n  related: {per_key: 4}\n", 1))
     said = stages(plan(edited))
     assert "settings changed: per_key" in said["graphs"][1]
     assert "follows questions" in said["questions"][1] and "settings changed" not in said["questions"][1]
-    assert "ingest" not in said and "words" not in said
+    assert "scenes" not in said and "words" not in said
     assert said["total"][0] == sum(jobs for name, (jobs, _) in said.items() if name != "total")
     with_all = re.search(r"^total +(\d+)$", edited.run("--dry-run").stdout, re.MULTILINE)
     assert said["total"][0] == int(with_all[1]) - 1
@@ -57,7 +57,7 @@ def test_edited_code_is_told_from_a_changed_split(edited):
     split.write_text(split.read_text().replace("VERIFYATTR", "COUNT"))
     said = stages(plan(edited))
     assert "settings changed: definition" in said["splits"][1]
-    assert "code changed (1)" in said["evaluate"][1]
+    assert "code changed (1)" in said["statistics"][1]
     assert "balance" not in said and "train" not in said
 
 

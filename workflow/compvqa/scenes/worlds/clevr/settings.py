@@ -91,7 +91,11 @@ class ClevrSettings(Look):
     min_pixels: int = Field(
         200, ge=1, description="Pixels that each object must show in a picture of 480x320; of others in proportion."
     )
-    renderer: str = Field("caster", pattern=r"^[a-z][a-z0-9_]*$", description="What draws: caster, or blender.")
+    renderer: str = Field(
+        "caster",
+        pattern=r"^[a-z][a-z0-9_]*$",
+        description="Module of compvqa.scenes.worlds.clevr.renderers that draws.",
+    )
     depth: bool = Field(False, description="Whether each picture's depth is written as well (PNG of 16 bits).")
 
     @model_validator(mode="after")
