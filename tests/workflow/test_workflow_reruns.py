@@ -143,7 +143,7 @@ def test_a_changed_setting_reruns_its_stage_and_what_is_after_it(edited, section
     path = tiny(edited)
     data = yaml.safe_load(path.read_text())
     data["dataset"].setdefault(section, {}).update(setting)
-    path.write_text(yaml.safe_dump(data))
+    path.write_text(yaml.safe_dump(data, sort_keys=False))
     plan = edited.plan()
     assert {*changed, "questions", "balance"} <= plan
     assert plan & DATA == changed
