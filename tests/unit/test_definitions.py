@@ -34,5 +34,5 @@ def test_a_nested_file_is_named_with_its_folder_and_a_bare_name_is_told_where_it
 
 @pytest.mark.parametrize("name", ["../splits/iid", "a b", "$(touch a)", "A", ""])
 def test_what_names_no_file_is_refused_whatever_is_there(tmp_path, name):
-    with pytest.raises(InputError, match=r"names no file of .*/: names have a-z, 0-9, _ and - alone\.$"):
+    with pytest.raises(InputError, match=r"names no file of config/.*: names have a-z, 0-9, _ and - alone\.$"):
         Definitions(tmp_path).load(name)

@@ -105,7 +105,7 @@ def test_a_group_holds_no_job_that_needs_a_gpu(root, tmp_path):
     project = copy_project(root, tmp_path / "project").full()
     path = project.folder / project.config
     text = path.read_text().replace("models:\n", "models:\n  gpus: 1\n", 1)
-    path.write_text(text + "overlap:\n  method: learned\n")
+    path.write_text(text.replace("dataset:\n", "dataset:\n  overlap: {method: learned}\n", 1))
     output = project.run("--dry-run", "--profile", "slurm").stdout
     gpus = {name for name, block in blocks(output) if re.search(r"\bgpu=1\b", block)}
     assert {"overlap", "word_filter", "image_filter", "presence", "others", "train", "predict"} <= gpus

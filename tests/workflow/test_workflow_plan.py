@@ -33,7 +33,7 @@ def test_the_data_stages_of_the_paper_are_estimated_before_any_download(root, tm
     said = plan(project)
     for stage in ("scenes", "graphs", "questions", "balance"):
         assert re.match(r"not made yet \(\d+\) +<?[\d.]+ ", stages(said)[stage][1]), stage
-    for stage in ("splits", "evaluate", "paper"):  # without those of trained models
+    for stage in ("splits", "statistics", "paper"):  # without those of trained models
         assert re.match(r"not made yet \(\d+\) +<?[\d.]+\+? ", stages(said)[stage][1]), stage
     assert re.search(r"^download +15 .* \d\d\.\d GB\+$", said, re.MULTILINE)
 

@@ -24,7 +24,7 @@ class Definitions:
 
     def __init__(self, *folders: Path, nested: bool = False):
         self.folders = [folder for folder in folders if folder.is_dir()]
-        self._kind = folders[-1].name
+        self._kind = f"config/{folders[-1].name}"
         self._parts = 2 if nested else 1
         self._read: dict[str, dict] = {}
 
@@ -35,13 +35,13 @@ class Definitions:
     def path(self, name: str) -> Path:
         """The file of this name; :class:`InputError` names those there are."""
         if not re.fullmatch("[a-z0-9][a-z0-9_-]*" + "(/[a-z0-9][a-z0-9_-]*)?" * (self._parts - 1), name):
-            raise InputError(f"{name!r} names no file of {self._kind}/: names have a-z, 0-9, _ and - alone.")
+            raise InputError(f"{name!r} names no file of {self._kind}: names have a-z, 0-9, _ and - alone.")
         if path := self._found().get(name):
             return path
         if places := " or ".join(self._places(name)):
-            raise InputError(f"{self._kind}/ has no {name}.yaml: its files lie in folders, so write {places}.")
+            raise InputError(f"{self._kind} has no {name}.yaml: its files lie in folders, so write {places}.")
         known = ", ".join(self.names())
-        raise InputError(f"{self._kind}/ has no {name}.yaml: correct the name (there are {known}).")
+        raise InputError(f"{self._kind} has no {name}.yaml: correct the name (there are {known}).")
 
     def load(self, name: str) -> dict:
         """The content of ``<name>.yaml``."""
