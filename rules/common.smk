@@ -40,11 +40,14 @@ from compvqa.splits.setups import check_use, find_setup, module_of as module_of_
 from compvqa.splits.splitters import read_definition
 from compvqa.stages import modules_of, stage_code
 
-SPLITS = Definitions(*[folder / "splits" for folder in FOLDERS])
 MODELS = Definitions(*[folder / "models" for folder in FOLDERS])
 PAPER = Definitions(*[folder / "paper" for folder in FOLDERS], nested=True)
 try:
     CONFIG = without_patterns(load_config(config), Path(".snakemake/given"))
+    DATASET = CONFIG.dataset  # the settings of the engine
+    LANGUAGE = DATASET.language  # of the programs
+    # Splits of the language come before those of all languages.
+    SPLITS = Definitions(*[path for f in FOLDERS for path in (f / "splits" / LANGUAGE, f / "splits")])
     for definitions, names in (
         (SPLITS, CONFIG.splits.names),
         (MODELS, CONFIG.models.trained),
@@ -65,8 +68,6 @@ except InputError as error:
 be_patient()
 LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 T = f"results/{CONFIG.testbed}"
-DATASET = CONFIG.dataset  # the settings of the engine
-LANGUAGE = DATASET.language  # of the programs
 TEMPLATES = Definitions(*[folder / "templates" / LANGUAGE for folder in FOLDERS])
 JOBS = f"benchmarks/jobs/{CONFIG.testbed}"
 # The splits of the main chain's dataset: these are scored, shown and published.
@@ -89,6 +90,9 @@ CHECKPOINTS = []
 ALSO = []
 PRETRAINS = False
 SCENE_TABLES = ["scenes", "objects", "attributes", "relations", "modifiers"]
+PLACED = [source.name for source in CONFIG.sources if has_places(source.reader)]  # they know where things are in space
+PLACES = ["positions", "directions"]
+SCENE_FILES = expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES + PLACES * bool(PLACED))
 # How each stage's shell line ends: its part of the config, its code, and its log (also shown). Whatever a shell line says
 # between braces is quoted (:q, each element of a list for itself), which tests/workflow/test_workflow_shell.py enforces.
 TEE = " 2>&1 | tee {log:q}"

@@ -6,7 +6,7 @@ rule scores:
         dataset=f"{T}/dataset/questions.parquet",
         splits=expand(f"{T}/splits/{{split}}.parquet", split=MAIN_SPLITS),
         paraphrases=PARAPHRASES,
-        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES) if CONFIG.scores.facets else [],
+        scenes=SCENE_FILES if CONFIG.scores.facets else [],
     output:
         scores=f"{T}/evaluation/scores.parquet",
         contrasts=f"{T}/evaluation/contrasts.parquet",

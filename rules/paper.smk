@@ -137,7 +137,7 @@ rule figure:
 rule samples:
     input:
         dataset=f"{T}/dataset/questions.parquet",
-        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
+        scenes=SCENE_FILES,
         images=data(list(CONFIG.images.values())),
     output:
         page=report(

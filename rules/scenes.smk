@@ -1,8 +1,4 @@
 # Takes raw downloads, or the files of a world; gives the one set of scene tables and the lexicon.
-PLACED = [source.name for source in CONFIG.sources if has_places(source.reader)]  # they know where things are in space
-PLACES = ["positions", "directions"]
-
-
 if CONFIG.lexicon:
 
     rule lexicon:
@@ -72,7 +68,7 @@ rule scenes:
         ),
         expand(f"{T}/sources/{{source}}/{{table}}.parquet", source=PLACED, table=PLACES),
     output:
-        tables=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES + PLACES * bool(PLACED)),
+        tables=SCENE_FILES,
         rejects=f"{T}/scenes/rejects.parquet",
         record=f"{T}/scenes/scenes.prov.json",
     log:

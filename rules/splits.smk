@@ -4,7 +4,7 @@ rule split:
     input:
         dataset=lambda wildcards: dataset_of(wildcards.split),
         scenes=f"{T}/scenes/scenes.parquet",
-        beside=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES[1:]),  # if a property looks at them
+        beside=SCENE_FILES[1:],  # if a property looks at them
         lexicon=LEXICON,
     output:
         split=f"{T}/splits/{{split}}.parquet",

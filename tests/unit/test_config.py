@@ -16,12 +16,20 @@ MINE = {
     "dataset": {"kind": "covr"},
 }
 FILES = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
+CLEVR = {
+    "testbed": "mine",
+    "sources": [{"name": "a", "reader": "clevr", "files": {"train": "a.json", "valB": "b.json"}}],
+    "dataset": {"kind": "clevr"},
+}
 RELEASED = {"sources": [], "lexicon": None, "dataset": {"kind": "covr_released"} | FILES}
 CSV = {"image_space": "vg", "reader": "csv", "files": ["a.csv"]}
 TSV = {"image_space": "vg", "reader": "lxmert_tsv", "files": ["a.tsv"]}
 
 
-@pytest.mark.parametrize("name", ["config", "tiny", "simulated", "covr", "covr-released", "covr-submission"])
+CONFIGS = ("config", "tiny", "simulated", "covr", "covr-released", "covr-submission", "clevr-small", "clevr")
+
+
+@pytest.mark.parametrize("name", [*CONFIGS, "clevr-cogent", "clevr-official"])
 def test_the_configs_of_the_project_are_valid(root, name):
     config = read_config(root / "config" / f"{name}.yaml")
     for folder, names in (
@@ -29,7 +37,8 @@ def test_the_configs_of_the_project_are_valid(root, name):
         ("models", config.models.trained),
         ("paper", config.paper.show),
     ):
-        assert all((root / "config" / folder / f"{name}.yaml").is_file() for name in names)
+        folders = (root / "config" / folder / config.dataset.language, root / "config" / folder)
+        assert all(any((inside / f"{name}.yaml").is_file() for inside in folders) for name in names)
 
 
 @pytest.mark.parametrize("part", ["README.md", "config", "docs", "rules", "workflow"])
@@ -52,13 +61,12 @@ def test_the_list_of_all_defaults_is_the_generated_one_and_says_the_defaults(roo
     assert text == defaults(), "write it anew: python -m compvqa schema --defaults > workflow/schemas/defaults.yaml"
     every, *others = yaml.safe_load_all(text)
     assert [other.get("dataset", other.get("world"))["kind"] for other in others] == [
-        "covr",
-        "covr_released",
-        "sprites",
+        *("clevr", "clevr_released", "covr", "covr_released"),
+        *("clevr", "sprites"),
     ]
     given = MINE | {"world": {"kind": "sprites"}}
-    told = every | {key: MINE[key] for key in ("testbed", "sources", "lexicon")} | others[0]
-    told |= {"world": {"kind": "sprites", "settings": others[2]["world"]["settings"]}}
+    told = every | {key: MINE[key] for key in ("testbed", "sources", "lexicon")} | others[2]
+    told |= {"world": {"kind": "sprites", "settings": others[-1]["world"]["settings"]}}
     assert load_config(told) == load_config(given)
 
 
@@ -94,7 +102,10 @@ def test_the_list_of_all_defaults_is_the_generated_one_and_says_the_defaults(roo
         ({"sources": [{"files": {"tarin": "a.json"}}]}, "sources.0.files .* no file 'tarin', did you mean 'train'"),
         ({"dataset": {"kind": "covr", "balance": {"per_template": 3}}}, "dataset.balance.per_template is unknown"),
         ({"dataset": {"kind": "covr", "train": "a"}}, "config key dataset.train is unknown"),
-        ({"dataset": {"kind": "vqa"}}, "dataset.kind says 'vqa', which nothing makes: name one of covr, covr_released"),
+        (
+            {"dataset": {"kind": "vqa"}},
+            "dataset.kind says 'vqa', which nothing makes: name one of clevr, clevr_released, covr, covr_released",
+        ),
         ({"dataset": "covr"}, "dataset.kind says None, which nothing makes"),
         ({"world": "drawn"}, "config key world names what makes the scenes: write"),
         ({"world": {"kind": "clouds"}}, "there is no world 'clouds'"),
@@ -126,3 +137,26 @@ def test_only_a_model_that_reads_regions_needs_region_features(origin):
 def test_a_disabled_source_is_left_out():
     off = MINE["sources"][0] | {"name": "b", "enabled": False}
     assert [source.name for source in load_config(MINE | {"sources": [*MINE["sources"], off]}).sources] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"sources": MINE["sources"]}, "CLEVR's questions need scenes whose source tells places"),
+        ({"sources": []}, "CLEVR's questions need scenes whose source tells places"),
+        ({"models": {"trained": ["lstm"], "easy": True}}, "models.easy needs distractors"),
+        ({"dataset": {"kind": "clevr", "questions": {"mode": "compat"}}}, "write `shards: 1`"),
+        ({"dataset": {"kind": "clevr", "parts": {"val": {"dev": 0.5}}}}, "the shares of val are 0.5 together, not 1"),
+        ({"dataset": {"kind": "clevr_released"}}, "dataset.files is missing"),
+        ({"dataset": {"kind": "clevr_released", "files": {"a/b": "c.json"}}}, "'a/b' names no side"),
+        (
+            {"world": {"kind": "clevr", "settings": {"sides": {"train": {"scenes": 1, "forbidden": [["red", "rd"]]}}}}},
+            "forbidden names 'rd'",
+        ),
+        ({"world": {"kind": "clevr", "settings": {"sides": {"a b": {"scenes": 1}}}}}, "world.settings.sides.a b"),
+    ],
+)
+def test_what_does_not_fit_clevr_is_refused_in_one_sentence(change, words):
+    with pytest.raises(InputError, match=words) as told:
+        load_config(CLEVR | change)
+    assert "\n" not in str(told.value)

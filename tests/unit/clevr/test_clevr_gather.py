@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.clevr import executor
-from compvqa.clevr.gather import RARER, fair, gather
+from compvqa.clevr.gather import RARER, UNANSWERED, UNKNOWN, fair, gather
 from compvqa.clevr.generate import GenerateSettings, generate
 from compvqa.clevr.scene import read_scenes
 from compvqa.clevr.tables import QUESTIONS
@@ -62,21 +62,50 @@ def test_shards_change_no_byte(gathered, balance):
         assert len({(folder / f"{name}.parquet").read_bytes() for folder, _ in found}) == 1
     folder, counts = found[0]
     left = [row["n"] for row in tables.read(folder / "dropped.parquet", DROPPED).to_pylist() if row["reason"] == RARER]
-    assert counts == {"in": counts["out"] + sum(left), "out": 13 * 12, f"dropped: {RARER}": sum(left)}
+    assert counts == {
+        "in": counts["out"] + sum(left),
+        "out": 13 * 12,
+        "out: train": 10 * 12,
+        "out: val": 3 * 12,
+        f"dropped: {RARER}": sum(left),
+        f"dropped: {UNANSWERED}": 0,
+    }
     assert bool(left) == (balance == "fair")
 
 
 @given(st.lists(st.sets(st.sampled_from("abcd"), min_size=1), max_size=60), st.integers(0, 5))
 def test_of_each_scenes_answers_the_rarest_so_far_is_kept(offered, seed):
     offers = [
-        (f"{number}{answer}", "train", number, "t", answer)
+        (f"{number}{answer}", "train", number, "t", answer, "s")
         for number, answers in enumerate(offered)
         for answer in sorted(answers)
     ]
     dropped, so_far = Counter(), Counter()
     kept = list(fair(iter(offers), seed, dropped))
     assert [offer[2] for offer in kept] == list(range(len(offered)))
-    for answers, (*_, answer) in zip(offered, kept, strict=True):
+    for answers, (*_, answer, _) in zip(offered, kept, strict=True):
         assert so_far[answer] == min(so_far[other] for other in answers)
         so_far[answer] += 1
     assert dropped.total() == sum(len(answers) - 1 for answers in offered)
+
+
+def test_questions_go_to_the_parts_of_their_sides_and_those_without_answer_are_left_out(gathered, tmp_path):
+    rows = tables.read(gathered("blocks", 1)[0] / "questions.parquet", QUESTIONS).to_pylist()
+    hidden = [row["question_id"] for row in rows if row["split"] == "val"][:5]
+    changed = [row | ({"answer": None} if row["question_id"] in hidden else {}) for row in rows]
+    changed[0] |= {"template": None}
+    tables.write(tmp_path / "read.parquet", QUESTIONS, changed)
+    out = tmp_path / "dataset.parquet"
+    parts = {"train": {"train": 0.5, "dev": 0.5}, "val": {"test": 1}}
+    counts = gather([tmp_path / "read.parquet"], [], out, tmp_path / "dropped.parquet", 1, parts)
+    found = {row["question_id"]: row for row in tables.read(out, QUESTIONS).to_pylist()}
+    assert counts[f"dropped: {UNANSWERED}"] == 5 and found.keys() == {row["question_id"] for row in rows} - {*hidden}
+    assert found[changed[0]["question_id"]]["template"] == UNKNOWN
+    of_scene = {}
+    for row in found.values():
+        of_scene.setdefault((row["split"], *row["scene_ids"]), set()).add(row["part"])
+    assert all(len(parts) == 1 for parts in of_scene.values())
+    assert {side: set().union(*(p for (s, _), p in of_scene.items() if s == side)) for side in ("train", "val")} == {
+        "train": {"train", "dev"},
+        "val": {"test"},
+    }

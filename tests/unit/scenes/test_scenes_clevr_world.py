@@ -156,9 +156,14 @@ def test_shards_give_the_same_bytes_as_one_run(made, tmp_path):
     folders = [tmp_path / str(part) for part in range(2)]
     for part, folder in enumerate(folders):
         clevr.generate(folder, small(scenes=4, depth=True), 7, (part, 2))
-    counts = clevr.gather(tmp_path / "all", folders)
-    assert counts["scenes"] == 4
-    assert digests(tmp_path / "all") == digests(made)
+    clevr.generate(tmp_path / "val", small(scenes=1, depth=True, split="val"), 7)
+    counts = clevr.gather(tmp_path / "all", [*folders, tmp_path / "val"])
+    assert counts["scenes"] == 5
+    found = digests(tmp_path / "all")
+    assert found.pop("CLEVR_train_scenes.json") == digests(made)["scenes.json"]
+    assert found.pop("CLEVR_val_scenes.json") == digests(tmp_path / "val")["scenes.json"]
+    pictures = digests(made) | digests(tmp_path / "val")
+    assert found == {name: digest for name, digest in pictures.items() if name != "scenes.json"}
     with pytest.raises(InputError, match="again: name each shard once"):
         clevr.gather(tmp_path / "twice", [folders[0], folders[1], folders[1]])
     clevr.generate(tmp_path / "other", small(scenes=1, light_samples=4), 7)
@@ -268,3 +273,15 @@ def test_a_file_that_is_no_scene_file_and_a_look_that_makes_no_sense_are_told(tm
     scene["objects"][1]["color"] = "mauve"
     with pytest.raises(InputError, match="object 1 has the color 'mauve'"):
         record.solids_of(scene, Look())
+
+
+def test_a_side_of_a_world_differs_from_all_in_what_it_says_and_has_scenes_of_its_own():
+    world = clevr.ClevrWorld(
+        all={"width": 120, "height": 80, "condition": "cogent_a"},
+        sides={"train": {"scenes": 4}, "valB": {"scenes": 2, "condition": "cogent_b", "max_objects": 4}},
+    )
+    assert world.of("train") == ClevrSettings(width=120, height=80, condition="cogent_a", scenes=4, split="train")
+    told = world.of("valB")
+    assert (told.condition, told.max_objects, told.scenes, told.split) == ("cogent_b", 4, 2, "valB")
+    one, other = (sample_scene(world.of("train").model_copy(update={"split": side}), 1, 0) for side in ("train", "val"))
+    assert one["objects"] != other["objects"]

@@ -102,12 +102,18 @@ def _expand(composite: re.Match, choice: Choice, start: int, above: int) -> list
     return rows
 
 
-def read_templates(folder: Path) -> list[Template]:
-    """The families of all JSON files in a folder, by the files' names; InputError tells file, family and fault."""
-    files = sorted(folder.glob("*.json"))
-    if not files:
-        raise InputError(f"{folder} holds no templates (*.json): correct the path, or put some there.")
-    return [template for file in files for template in read_file(file)]
+def template_files(*folders: Path) -> list[Path]:
+    """The template files of some folders, by their names; of two of one name that of the first folder counts."""
+    found = {file.name: file for folder in reversed(folders) for file in folder.glob("*.json")}
+    if not found:
+        where = " or ".join(map(str, folders))
+        raise InputError(f"{where} holds no templates (*.json): correct the path, or put some there.")
+    return [found[name] for name in sorted(found)]
+
+
+def read_templates(*folders: Path) -> list[Template]:
+    """The families of all template files of some folders; InputError tells file, family and fault."""
+    return [template for file in template_files(*folders) for template in read_file(file)]
 
 
 def read_file(file: Path) -> list[Template]:

@@ -109,24 +109,24 @@ def clevr_world(
     frame = Frame("clevr_world", config, seed, code)
     settings = frame.settings(ClevrSettings)
     part = parse_shard(shard)
-    frame.note({"shard": shard})
     note = out / "clevr_world.prov.json"
     work = partial(generate, out, settings, seed, part)
     frame.run(work, [], outputs(out, settings), note, renderer=settings.renderer)
 
 
 def gather_clevr(
-    out: Annotated[Path, typer.Argument(help="Folder for the scene file (scenes.json) and the pictures (images).")],
+    out: Annotated[Path, typer.Argument(help="Folder for a scene file a side, and the pictures (images).")],
     shard: Annotated[list[Path], typer.Option(help="Folder of a shard that clevr-world made; repeat, in their order.")],
     code: Code = None,
 ) -> None:
-    """Put the shards of CLEVR's world into one folder: a scene file, and the pictures (linked, not copied)."""
-    from compvqa.scenes.worlds.clevr import gather
+    """Put the shards of CLEVR's world into one folder: a scene file a side, and the pictures (linked, not copied)."""
+    from compvqa.scenes.worlds.clevr import KINDS, gather, gathered
 
     frame = Frame("gather_clevr", None, 0, code)
-    outputs = [out / "scenes.json", out / "images"]
+    pictures = [out / kind for kind in KINDS if (shard[0] / kind).is_dir()]
     inputs = [folder / "scenes.json" for folder in shard]
-    frame.run(lambda: gather(out, shard), inputs, outputs, out / "gather_clevr.prov.json")
+    work = partial(gather, out, shard)
+    frame.run(work, inputs, [*gathered(out, shard).values(), *pictures], out / "gather_clevr.prov.json")
 
 
 def lexicon(

@@ -25,8 +25,8 @@ CORE = pa.schema(
     [
         ("question_id", pa.string()),  # a hash of its content
         ("testbed", pa.string()),
-        ("split", pa.string()),  # train or val: the side its scenes are from
-        ("part", pa.string()),  # train, dev or test
+        ("split", pa.string()),  # the side its scenes are from: train, val …
+        ("part", pa.string()),  # train, dev, test, or what the engine calls it
         ("template", pa.string()),
         ("text", pa.string()),
         ("program", pa.string()),  # JSON, programs/rows.py

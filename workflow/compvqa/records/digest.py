@@ -58,10 +58,11 @@ def package_digest() -> str:
     return code_digest(*(".".join(path.parts).removesuffix(".__init__") for path in paths))
 
 
-def files_digest(folder: Path) -> str:
-    """A hash of the names and bytes of the files in ``folder`` (pages' templates)."""
+def files_digest(*paths: Path) -> str:
+    """A hash of the names and bytes of files, and of the files in folders (pages' templates)."""
     digest = blake2b(digest_size=12)
-    for path in sorted(path for path in folder.iterdir() if path.is_file()):
+    inside = [sorted(path.iterdir()) if path.is_dir() else [path] for path in paths]
+    for path in (path for files in inside for path in files if path.is_file()):
         digest.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

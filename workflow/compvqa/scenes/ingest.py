@@ -1,12 +1,14 @@
 """Raw files → scene tables: one source at a time, then all sources together, one scene an image.
 
 Readers are plugins: ``compvqa.scenes.<reader>`` with ``read(files, split_of, report)``, and ``FILES``, the names of
-further files that it reads, and ``PLACES = True`` where its scenes have positions and directions (docs/readers.md).
+further files that it reads, ``PLACES = True`` where its scenes have positions and directions, and ``SIDES = True``
+where its scenes may be of other sides than train and val (docs/readers.md).
 """
 
 from __future__ import annotations
 
 import gc
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -36,6 +38,7 @@ from compvqa.tables import Schema
 BATCH = 2_000  # scenes held at a time
 COUNTED = ("objects", "attributes", "relations", "modifiers")
 PARTS = ("train", "val", "all")
+SIDE = re.compile(r"[A-Za-z0-9]+")  # what else a side may be called, where the reader takes any
 STOPPED = "stopped.rejects.parquet"  # no output of the rule: it stays where the run stops
 
 
@@ -48,7 +51,8 @@ class SourceSettings(Settings):
     files: dict[str, Path] = Field(
         default_factory=dict,
         description="raw files: 'train' and 'val' by the publisher's split, or 'all' where one file holds "
-        "both; imSitu's 'space' and 'templates'; 'val_ids', a text file of the ids in 'all' that are val",
+        "both; imSitu's 'space' and 'templates'; CLEVR's by any sides, such as 'test' or 'valB'; 'val_ids', a text "
+        "file of the ids in 'all' that are val",
     )
     image_space: str = Field("", description="sources with equal image ids share it; empty: the source's name")
     val_share: float = Field(0.1, ge=0, le=1, description="share of the scenes in 'all' that are val, by stable rank")
@@ -73,11 +77,11 @@ class SourceSettings(Settings):
         reader = info.data.get("reader", "")
         known = file_names(reader)
         for name in files if known else ():
-            if name not in known:
+            if name not in known and not (has_sides(reader) and SIDE.fullmatch(name)):
                 raise ValueError(
                     f"the reader {reader} has no file {name!r}{_meant(name, known)} (known: {', '.join(known)})"
                 )
-        if not set(PARTS) & files.keys():
+        if not scene_files(reader, files):
             raise ValueError("no scene file is named: give 'train', 'val' or 'all'")
         if "val_ids" in files and "all" not in files:
             raise ValueError("'val_ids' tells which scenes of the file 'all' are val: name that file as well")
@@ -105,6 +109,18 @@ def file_names(reader: str) -> tuple[str, ...]:
     """The names of the files that a reader knows; none where there is no such reader."""
     module = find_reader(reader)
     return (*PARTS, "val_ids", *getattr(module, "FILES", ())) if module else ()
+
+
+def has_sides(reader: str) -> bool:
+    """Whether a reader takes scene files of any side, not of train and val alone: it has ``SIDES = True``."""
+    return bool(getattr(find_reader(reader), "SIDES", False))
+
+
+def scene_files(reader: str, files: Iterable[str]) -> list[str]:
+    """Which of a source's files, by their names, hold scenes."""
+    if has_sides(reader):
+        return [name for name in files if name not in set(file_names(reader)) - set(PARTS)]
+    return [name for name in PARTS if name in files]
 
 
 def has_places(reader: str) -> bool:
@@ -159,14 +175,13 @@ def read(source: SourceSettings, report: Report) -> Iterator[RawScene]:
     module = find_reader(source.reader)
     if module is None:
         raise InputError(f"Source {source.name}: {_no_reader(source.reader)}.")
-    if not set(PARTS) & source.files.keys():
+    if not (parts := scene_files(source.reader, source.files)):
         raise InputError(f"Source {source.name} names no scene file: give 'train', 'val' or 'all' under its files.")
     for key, path in source.files.items():
         if not path.is_file():
             raise InputError(f"Source {source.name}: its file {key} ({path}) does not exist; download or correct it.")
-    for part in PARTS:
-        if part in source.files:
-            check_format(source.name, source.reader, source.files[part])
+    for part in parts:
+        check_format(source.name, source.reader, source.files[part])
     return module.read(source.files, _split_rule(source), report)
 
 

@@ -10,7 +10,7 @@ SCENES = Schema(
         [
             ("scene_id", pa.string()),  # "<source>:<id in the raw file>"
             ("source", pa.string()),
-            ("split", pa.string()),  # train or val
+            ("split", pa.string()),  # its side: train or val; of CLEVR's files others as well
             ("image", pa.string()),  # canonical across sources: "<image space>:<id>"
             ("width", pa.int32()),  # pixels; null where the source does not say
             ("height", pa.int32()),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from PIL import Image
@@ -43,12 +45,20 @@ class Picture:
 
 
 def find_image(image: str, folders: Mapping[str, Path]) -> Path | None:
-    """The file of the image ``<space>:<id>`` in the folder of its image space; None where there is none."""
+    """The file of the image ``<space>:<id>`` in the folder of its image space, or in a folder in there; None where
+    there is none."""
     space, _, name = image.partition(":")
-    folder = folders.get(space)
-    if folder is None:
+    if space not in folders:
         return None
-    return next((path for path in (folder / f"{name}{suffix}" for suffix in SUFFIXES) if path.is_file()), None)
+    places = (inside / f"{name}{suffix}" for inside in _inside(folders[space]) for suffix in SUFFIXES)
+    return next((path for path in places if path.is_file()), None)
+
+
+@cache
+def _inside(folder: Path) -> list[Path]:
+    """A folder and those in it: CLEVR's pictures lie in one a side."""
+    with os.scandir(folder) as entries:
+        return [folder, *sorted(Path(entry.path) for entry in entries if entry.is_dir())]
 
 
 def embed(path: Path, max_side: int) -> str:

@@ -18,8 +18,8 @@ from compvqa.scenes.raw import RawObject, RawScene, Report, SplitOf, clean_box, 
 from compvqa.scenes.spatial import all_related
 from compvqa.scenes.stream import Repeated, elements_of
 
-SPLITS = ("train", "val", "all")
 PLACES = True
+SIDES = True  # files of any sides: test, valB …
 GROUPS = ("size", "color", "material")
 OURS = ("camera", "lights", "seed", "width", "height")  # of the scenes of our own world, as "box" of their objects
 SCENE = Keys("scene", ("image_filename", "objects", "directions", "relationships"), ("image_index", "split", *OURS))
@@ -31,8 +31,8 @@ class _Malformed(ValueError):
 
 
 def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[RawScene]:
-    """The scenes of the files ``train``, ``val`` and ``all`` (whose scenes are dealt by ``split_of``)."""
-    for part in (part for part in SPLITS if part in files):
+    """The scenes of the files, by their sides; those of the file ``all`` are dealt by ``split_of``."""
+    for part in (part for part in files if part != "val_ids"):
         report.file = files[part].name
         for number, record in enumerate(elements_of(files[part], "scenes")):
             report.count("scenes in")

@@ -1,7 +1,7 @@
 """CLEVR's world: scenes of simple solids, sampled and drawn by rule, in the release's scene files.
 
-A run makes one shard of the scenes: their pictures, and a scene file that keeps all that drawing needs. Shards are
-gathered into one folder.
+A run makes one shard of one side's scenes: their pictures, and a scene file that keeps all that drawing needs. Shards
+of all sides are gathered into one folder.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
 
@@ -19,11 +20,12 @@ from compvqa.progress import track
 from compvqa.scenes.worlds.clevr import record
 from compvqa.scenes.worlds.clevr.picture import Picture
 from compvqa.scenes.worlds.clevr.sample import sample_scene
-from compvqa.scenes.worlds.clevr.settings import ClevrSettings
+from compvqa.scenes.worlds.clevr.settings import ClevrSettings, ClevrWorld
 from compvqa.tables import replacing, running
 
-__all__ = ["ClevrSettings", "gather", "generate", "outputs"]
+__all__ = ["SETTINGS", "ClevrSettings", "ClevrWorld", "gather", "gathered", "generate", "outputs"]
 
+SETTINGS = ClevrWorld
 RENDERERS = "compvqa.scenes.worlds.clevr.renderers"
 KINDS = ("images", "depth")  # of pictures, each in a folder of its own
 WORK = ".drawing"  # folder of a run that goes on: its pictures, and a journal
@@ -31,7 +33,7 @@ JOURNAL = "scenes.jsonl"  # first what the run was asked for, then each scene wh
 
 
 def outputs(out: Path, settings: ClevrSettings) -> list[Path]:
-    """What a run, or a gathering of shards, writes into ``out``."""
+    """What a run writes into ``out``."""
     return [out / "scenes.json", *(out / kind for kind in KINDS[: 1 + settings.depth])]
 
 
@@ -63,33 +65,45 @@ def generate(out: Path, settings: ClevrSettings, seed: int, shard: tuple[int, in
     return dict(sorted(counts.items()))
 
 
+def gathered(out: Path, folders: Sequence[Path]) -> dict[str, Path]:
+    """The scene file that :func:`gather` writes for each side that the shards are of."""
+    sides = [record.stream(folder / "scenes.json")[0]["split"] for folder in folders]
+    return {side: out / f"CLEVR_{side}_scenes.json" for side in sides}
+
+
 def gather(out: Path, folders: Sequence[Path]) -> dict[str, int]:
-    """Put the scenes and pictures of shards, in their order, into one folder; gives counts.
+    """Put the scenes of shards, in their order, into one file a side, and all pictures into one folder; gives counts.
 
-    Pictures are linked where the disk lets us, copied elsewhere. InputError where shards are of different settings,
-    or scenes are there twice.
+    Pictures are linked where the disk lets us, copied elsewhere. InputError where shards of a side are of different
+    settings, or scenes are there twice.
     """
-    opened = [record.stream(folder / "scenes.json") for folder in folders]
-    for folder, (info, _) in zip(folders, opened, strict=True):
-        if info != opened[0][0]:
-            raise InputError(f"{folder} was made with other settings than {folders[0]}: make both again.")
-    seen: set[str] = set()
-
-    def scenes() -> Iterator[dict]:
-        for folder, (_, more) in zip(folders, opened, strict=True):
-            for scene in more:
-                name = scene["image_filename"]
-                if name in seen:
-                    raise InputError(f"{folder} holds {name} again: name each shard once.")
-                seen.add(name)
-                for kind in KINDS:
-                    if (folder / kind).is_dir():
-                        _link(folder / kind / name, out / kind / name)
-                yield scene
-
     for kind in KINDS:
         shutil.rmtree(out / kind, ignore_errors=True)
-    return dict(sorted(record.write(out / "scenes.json", opened[0][0], scenes()).items()))
+    counts = Counter[str]()
+    for side, path in gathered(out, folders).items():
+        opened = {folder: record.stream(folder / "scenes.json") for folder in folders}
+        own = {folder: shard for folder, shard in opened.items() if shard[0]["split"] == side}
+        first, (told, _) = next(iter(own.items()))
+        for folder, (info, _) in own.items():
+            if info != told:
+                raise InputError(f"{folder} was made with other settings than {first}: make both again.")
+        scenes = _linked(out, ((folder, scene) for folder, (_, more) in own.items() for scene in more))
+        counts.update(record.write(path, told, scenes))
+    return dict(sorted(counts.items()))
+
+
+def _linked(out: Path, scenes: Iterable[tuple[Path, dict]]) -> Iterator[dict]:
+    """The scenes of some folders, each after its pictures were put into ``out``; InputError where one comes twice."""
+    seen: set[str] = set()
+    for folder, scene in scenes:
+        name = scene["image_filename"]
+        if name in seen:
+            raise InputError(f"{folder} holds {name} again: name each shard once.")
+        seen.add(name)
+        for kind in KINDS:
+            if (folder / kind).is_dir():
+                _link(folder / kind / name, out / kind / name)
+        yield scene
 
 
 def _drawn(out: Path, settings: ClevrSettings, scene: dict) -> dict:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 from pydantic import ValidationError
-from scipy.optimize import least_squares
 
 from compvqa.errors import InputError
 from compvqa.files import read_json
@@ -123,6 +122,8 @@ def recovered(scene: Mapping, look: Look) -> tuple[Camera, float]:
 
     Three objects or more settle it; with fewer it stays near its base place.
     """
+    from scipy.optimize import least_squares  # a third of a second to load, and seldom asked
+
     places = np.array([item["3d_coords"] for item in scene["objects"]], float).T
     told = np.array([item["pixel_coords"] for item in scene["objects"]], float).T
 

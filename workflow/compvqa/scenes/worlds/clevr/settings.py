@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -64,15 +64,13 @@ class Look(Settings):
     )
 
 
-class ClevrSettings(Look):
-    """How many scenes are made, what stands in them, and how they are drawn.
+class Contents(Look):
+    """What stands in scenes, and how they are drawn.
 
     Objects' attributes are drawn uniformly: size, shape and material each alone, the color of those that the shape may
     have. What a pair of attributes forbids or asks for decides about whole objects or scenes; it moves nothing else.
     """
 
-    scenes: int = Field(1000, ge=0, le=10_000_000, description="Number of scenes.")
-    split: str = Field("train", pattern=r"^[A-Za-z0-9]+$", description="Name of the scenes' split, as in file names.")
     min_objects: int = Field(3, ge=1, le=30, description="Fewest objects in a scene.")
     max_objects: int = Field(10, ge=1, le=30, description="Most objects in a scene.")
     condition: Literal["none", "cogent_a", "cogent_b"] = Field(
@@ -99,7 +97,7 @@ class ClevrSettings(Look):
     depth: bool = Field(False, description="Whether each picture's depth is written as well (PNG of 16 bits).")
 
     @model_validator(mode="after")
-    def _consistent(self) -> ClevrSettings:
+    def _consistent(self) -> Self:
         if self.min_objects > self.max_objects:
             raise ValueError(f"min_objects {self.min_objects} is more than max_objects {self.max_objects}")
         values = [value for group in (self.shapes, self.colors, self.materials, self.sizes) for value in group]
@@ -141,3 +139,49 @@ class ClevrSettings(Look):
     def least_pixels(self) -> int:
         """Pixels that each object must show in a picture of this size."""
         return max(1, round(self.min_pixels * self.width * self.height / (480 * 320)))
+
+
+class ClevrSettings(Contents):
+    """One side's scenes: how many, what stands in them, and how they are drawn."""
+
+    scenes: int = Field(1000, ge=0, le=10_000_000, description="Number of scenes.")
+    split: str = Field("train", pattern=r"^[A-Za-z0-9]+$", description="Name of the scenes' side, as in file names.")
+
+
+class Side(Settings):
+    """How many scenes a side has, and what stands in them where it is not what stands in all."""
+
+    scenes: int = Field(ge=0, le=10_000_000, description="Number of scenes.")
+    min_objects: int | None = Field(None, description="Fewest objects in a scene; null: as in all.")
+    max_objects: int | None = Field(None, description="Most objects in a scene; null: as in all.")
+    condition: Literal["none", "cogent_a", "cogent_b"] | None = Field(
+        None, description="Which colors shapes may have; null: as in all."
+    )
+    colors_of: dict[str, list[str]] | None = Field(None, description="Colors that a shape may have; null: as in all.")
+    forbidden: list[Pair] | None = Field(None, description="Pairs that no object has; null: as in all.")
+    required: list[Pair] | None = Field(None, description="Pairs that each scene has; null: as in all.")
+
+
+SideName = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+$")]
+
+
+class ClevrWorld(Settings):
+    """The scenes of all sides of a test-bed."""
+
+    sides: dict[SideName, Side] = Field(
+        {"train": Side(scenes=70_000), "val": Side(scenes=15_000), "test": Side(scenes=15_000)},
+        min_length=1,
+        description="The sides that scenes are made for, each of scenes of its own: train, val, valB …",
+    )
+    all: Contents = Field(Contents(), description="What stands in the scenes of all sides, and how they are drawn.")
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        for name in self.sides:
+            self.of(name)
+        return self
+
+    def of(self, side: str) -> ClevrSettings:
+        """The settings of one side's scenes; ValueError where they cannot be."""
+        own = self.sides[side].model_dump(exclude_none=True)
+        return ClevrSettings.model_validate({**self.all.model_dump(), **own, "split": side})
