@@ -12,8 +12,7 @@ from functools import reduce
 from importlib import import_module
 from operator import or_
 from pathlib import Path
-from types import ModuleType
-from typing import Annotated, ClassVar, get_args
+from typing import Annotated, Any, ClassVar, Protocol, get_args
 
 from pydantic import Field, NonNegativeInt, SerializeAsAny, create_model, field_validator, model_validator
 
@@ -27,7 +26,7 @@ from compvqa.publish.settings import PublishSettings
 from compvqa.run import validate
 from compvqa.scenes.ingest import SourceSettings
 from compvqa.settings import Settings
-from compvqa.splits.splitters import SplitSettings
+from compvqa.splits.setups import SplitSettings
 
 WORLDS = "compvqa.scenes.worlds"
 ONTOLOGY = ("gqa_objects.txt", "gqa_attributes.txt", "gqa_relations.txt")
@@ -51,7 +50,7 @@ class LexiconSource(Settings):
 
     def files(self) -> list[str]:
         """The files to read."""
-        return [str(self.file)] if self.file else [str(self.gqa / name) for name in ONTOLOGY]
+        return [str(self.file)] if self.gqa is None else [str(self.gqa / name) for name in ONTOLOGY]
 
 
 class SplitsSection(SplitSettings):
@@ -154,8 +153,8 @@ class World(Settings):
     def _of_its_kind(cls, data: object) -> object:
         if not isinstance(data, dict) or "kind" not in data:
             raise InputError("config key world names what makes the scenes: write `world: {kind: sprites, …}`.")
-        own = find(WORLDS, str(data["kind"]), "SETTINGS", "world").SETTINGS
-        settings = validate(own, data.get("settings", {}), "world.settings")
+        module: WorldModule = find(WORLDS, str(data["kind"]), "SETTINGS", "world")
+        settings = validate(module.SETTINGS, data.get("settings", {}), "world.settings")
         return {"folder": f"resources/{data['kind']}", **data, "settings": settings}
 
     @field_validator("folder")
@@ -166,9 +165,16 @@ class World(Settings):
         return folder
 
 
-def worlds() -> dict[str, ModuleType]:
+class WorldModule(Protocol):
+    """A module of a world that a config can name."""
+
+    @property
+    def SETTINGS(self) -> type[Settings]: ...
+
+
+def worlds() -> dict[str, WorldModule]:
     """The worlds that a config can name, by name."""
-    found = {name: import_module(f"{WORLDS}.{name}") for name in names(WORLDS)}
+    found: dict[str, WorldModule] = {name: import_module(f"{WORLDS}.{name}") for name in names(WORLDS)}
     return {name: module for name, module in found.items() if hasattr(module, "SETTINGS")}
 
 
@@ -251,10 +257,14 @@ class Config(Settings):
             unknown = sorted(set(named) - set(self.splits.names))
             if unknown:
                 raise ValueError(f"{where} names {unknown[0]}, which is not in splits.names")
-        idle = {"easy": self.models.easy, "splits": self.models.splits, "curve.splits": self.models.curve.splits}
+        idle: dict[str, object] = {
+            "easy": self.models.easy,
+            "splits": self.models.splits,
+            "curve.splits": self.models.curve.splits,
+        }
         if not self.models.trained and any(idle.values()):
-            named = next(key for key, value in idle.items() if value)
-            raise ValueError(f"models.{named} does nothing without models.trained: name a model there, or leave it out")
+            key = next(key for key, value in idle.items() if value)
+            raise ValueError(f"models.{key} does nothing without models.trained: name a model there, or leave it out")
         if unknown := sorted(set(self.models.curve.models) - set(self.models.trained)):
             raise ValueError(f"models.curve.models names {unknown[0]}, which is not in models.trained")
         self.features.released.check_spaces(
@@ -283,7 +293,7 @@ class Config(Settings):
         return {source.name: list(source.files.values()) for source in self.sources} | self.dataset.raw()
 
 
-def load_config(data: dict) -> Config:
+def load_config(data: dict[str, Any]) -> Config:
     """The configuration in ``data``, checked; the first thing wrong with it is an :class:`InputError`."""
     config = validate(Config, data)
     return config.model_copy(update={"sources": tuple(s for s in config.sources if s.enabled)})

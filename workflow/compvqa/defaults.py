@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import get_args
 
 from pydantic import TypeAdapter
@@ -34,7 +35,7 @@ def defaults() -> str:
     return HEAD + "---\n".join("\n".join(document) + "\n" for document in found)
 
 
-def _section(model: type[Settings], but: set[str] = frozenset()) -> Iterator[str]:
+def _section(model: type[Settings], but: AbstractSet[str] = frozenset()) -> Iterator[str]:
     for name, field in model.model_fields.items():
         if name not in but:
             yield from _field(name, field)
@@ -43,7 +44,7 @@ def _section(model: type[Settings], but: set[str] = frozenset()) -> Iterator[str
 def _field(name: str, field: FieldInfo) -> Iterator[str]:
     inner, given = _settings_in(field), field.get_default(call_default_factory=True)
     yield from _comment(field, inner)
-    if inner is field.annotation:
+    if inner and field.annotation is inner:
         yield f"{name}:"
         yield from _indented(_section(inner))
         return
@@ -69,7 +70,7 @@ def _settings_in(field: FieldInfo) -> type[Settings] | None:
 
 
 def _comment(field: FieldInfo, inner: type[Settings] | None = None) -> list[str]:
-    text = field.description or (inner.__doc__.partition("\n\n")[0] if inner else "")
+    text = field.description or (inner.__doc__ or "").partition("\n\n")[0]
     return [f"# {line}" for line in textwrap.wrap(text, WIDTH - 2)]
 
 

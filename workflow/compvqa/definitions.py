@@ -9,6 +9,7 @@ import hashlib
 import re
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
@@ -26,7 +27,7 @@ class Definitions:
         self.folders = [folder for folder in folders if folder.is_dir()]
         self._kind = f"config/{folders[-1].name}"
         self._parts = 2 if nested else 1
-        self._read: dict[str, dict] = {}
+        self._read: dict[str, dict[str, Any]] = {}
 
     def names(self) -> list[str]:
         """The names of all of them, sorted."""
@@ -43,7 +44,7 @@ class Definitions:
         known = ", ".join(self.names())
         raise InputError(f"{self._kind} has no {name}.yaml: correct the name (there are {known}).")
 
-    def load(self, name: str) -> dict:
+    def load(self, name: str) -> dict[str, Any]:
         """The content of ``<name>.yaml``."""
         if name not in self._read:
             self._read[name] = read_yaml(self.path(name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -27,7 +28,7 @@ def read_text(path: Path | str, remedy: str = CORRECT) -> str:
         raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it to UTF-8.") from None
 
 
-def read_json(path: Path | str, remedy: str = CORRECT) -> dict:
+def read_json(path: Path | str, remedy: str = CORRECT) -> dict[str, Any]:
     """The object in a JSON file; anything else is an :class:`InputError`."""
     try:
         data = json.loads(read_text(path, remedy))
@@ -38,7 +39,7 @@ def read_json(path: Path | str, remedy: str = CORRECT) -> dict:
     return _mapping(path, data)
 
 
-def read_yaml(path: Path | str, remedy: str = CORRECT) -> dict:
+def read_yaml(path: Path | str, remedy: str = CORRECT) -> dict[str, Any]:
     """The mapping in a YAML file; anything else is an :class:`InputError`."""
     try:
         data = yaml.load(read_text(path, remedy), LOADER)
@@ -49,7 +50,7 @@ def read_yaml(path: Path | str, remedy: str = CORRECT) -> dict:
     return _mapping(path, data)
 
 
-def _mapping(path: Path | str, data: object) -> dict:
+def _mapping(path: Path | str, data: object) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise InputError(f"{path} holds no mapping of keys to values at its top level: correct it.")
     return data
@@ -62,7 +63,7 @@ def check_writable(folder: Path | str) -> None:
         raise InputError(f"{there} may not be written to: change its permissions, or run in a folder by --directory.")
 
 
-def write_json(path: Path, data: dict, indent: int | None = 1, recipe: bool = True) -> None:
+def write_json(path: Path, data: dict[str, Any], indent: int | None = 1, recipe: bool = True) -> None:
     """Write ``data`` as JSON, in its order, atomically; before it the ``recipe`` of the run, if the format allows."""
     if recipe and tables.running():
         data = {"recipe": tables.running()} | data

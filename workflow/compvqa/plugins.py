@@ -36,7 +36,7 @@ def find(package: str, name: str, has: str, what: str) -> ModuleType:
         if not (error.name and f"{full}.".startswith(f"{error.name}.")):
             raise
         module = None
-    if not hasattr(module, has):
+    if module is None or not hasattr(module, has):
         raise InputError(f"there is no {what} {name!r}: use one of {', '.join(names(package))}.")
     return module
 

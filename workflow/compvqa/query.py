@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -26,7 +27,7 @@ def connect(scratch: Path | str, memory: str = "2GB", threads: int = 1) -> Itera
     before it spills; what it spills is bounded by 64 GB.
     """
     with scratch_folder(os.environ.get("TMPDIR") or scratch, "duckdb") as folder:
-        settings = {
+        settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": memory,
             "threads": threads,
             "temp_directory": str(folder),
@@ -51,7 +52,13 @@ def spilled(beside: Path) -> Path:
     return Path(where) / f".compvqa.{own}.store"
 
 
-def write(connection: duckdb.DuckDBPyConnection, query: str, path: Path | str, schema: Schema, parameters=()) -> int:
+def write(
+    connection: duckdb.DuckDBPyConnection,
+    query: str,
+    path: Path | str,
+    schema: Schema,
+    parameters: Iterable[object] = (),
+) -> int:
     """Write the rows of ``query`` to ``path``, sorted by the schema's key, in streams; give their number."""
     columns = ", ".join(f'"{name}"' for name in schema.fields.names)
     order = ", ".join(f'"{name}"' for name in schema.key)
@@ -81,13 +88,13 @@ class Intake:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, *schemas: Schema):
         self.connection = connection
-        self.rows: dict[str, list[dict]] = {}
+        self.rows: dict[str, list[dict[str, Any]]] = {}
         for schema in schemas:
             self.rows[schema.name] = []
             connection.register("nothing", schema.fields.empty_table())
             connection.execute(f"CREATE TABLE {schema.name} AS FROM nothing")
 
-    def add(self, *rows: tuple[Schema, dict]) -> None:
+    def add(self, *rows: tuple[Schema, dict[str, Any]]) -> None:
         """Take rows of tables."""
         for schema, row in rows:
             self.rows[schema.name].append(row)

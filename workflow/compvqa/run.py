@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -26,6 +26,7 @@ def parse_settings(model: type[S], text: str | None, section: str = "") -> S:
 
     Raises :class:`InputError` naming the key that is wrong.
     """
+    data: object
     if text is None:
         data = {}
     elif text.lstrip().startswith("{"):
@@ -68,7 +69,7 @@ def run_stage(
     *,
     outputs: Iterable[Path],
     inputs: Iterable[Path] = (),
-    settings: BaseModel | dict | None = None,
+    settings: BaseModel | dict[str, Any] | None = None,
     seed: int | None = None,
     code: str | None = None,
     note: Path | None = None,
@@ -85,9 +86,9 @@ def run_stage(
         raise InputError(f"the code of {stage} changed while the workflow ran: start the workflow again.")
     outputs = list(outputs)
     inputs = list(inputs)
-    for path in inputs:
-        if not path.exists():
-            raise InputError(f"{path} does not exist: run the stage that makes it, or correct the path.")
+    for needed in inputs:
+        if not needed.exists():
+            raise InputError(f"{needed} does not exist: run the stage that makes it, or correct the path.")
     check_intact(inputs)
     data = settings.model_dump(mode="json") if isinstance(settings, BaseModel) else settings
     recipe = record.recipe_id(stage, digest, data, seed, record.files_of(inputs))

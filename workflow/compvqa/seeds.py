@@ -7,9 +7,9 @@ not depend on shard counts, cores, the order of jobs, ``PYTHONHASHSEED`` or the 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b, md5
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ def generator(seed: int, *key: object) -> random.Random:
     return random.Random(stable_hash(seed, *key))
 
 
-def by_rank(seed: int, what: str, items: Iterable[T], key=lambda item: item) -> list[T]:
+def by_rank(seed: int, what: str, items: Iterable[T], key: Callable[[T], Any] = lambda item: item) -> list[T]:
     """``items`` in the stable random order of the choice ``what``; each has a ``key(item)`` of its own."""
     return sorted(items, key=lambda item: (stable_hash(seed, what, key(item)), repr(key(item))))
 
@@ -44,6 +44,6 @@ def shard_of(key: object, shards: int) -> int:
     return stable_hash("shard", key) % shards
 
 
-def of_shard(items: Sequence[T], shard: int, shards: int, key=lambda item: item) -> list[T]:
+def of_shard(items: Sequence[T], shard: int, shards: int, key: Callable[[T], Any] = lambda item: item) -> list[T]:
     """The items whose key falls into ``shard``, in their given order."""
     return [item for item in items if shard_of(key(item), shards) == shard]

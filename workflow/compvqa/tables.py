@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -39,7 +40,7 @@ class Schema:
     unique: bool = True
     metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
 
-    def from_rows(self, rows: Iterable[dict]) -> pa.Table:
+    def from_rows(self, rows: Iterable[dict[str, Any]]) -> pa.Table:
         """A table of ``rows`` (dictionaries with every column)."""
         return pa.Table.from_pylist(list(rows), schema=self.fields)
 
@@ -81,7 +82,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write(path: Path | str, schema: Schema, data: pa.Table | pa.RecordBatchReader | Iterable[dict]) -> int:
+def write(path: Path | str, schema: Schema, data: pa.Table | pa.RecordBatchReader | Iterable[dict[str, Any]]) -> int:
     """Write ``data`` to ``path`` and give the number of rows.
 
     A table, or rows as dictionaries, is sorted by the schema's key here. A record batch reader is streamed,
@@ -106,7 +107,9 @@ def write(path: Path | str, schema: Schema, data: pa.Table | pa.RecordBatchReade
     return rows
 
 
-def _check_key(schema: Schema, batch: pa.Table, last: tuple | None, path: Path | str) -> tuple | None:
+def _check_key(
+    schema: Schema, batch: pa.Table, last: tuple[Any, ...] | None, path: Path | str
+) -> tuple[Any, ...] | None:
     """Raise if ``batch`` is out of order or (when the key is unique) repeats a key; give its last key."""
     if batch.num_rows == 0 or not schema.key:
         return last
@@ -157,7 +160,7 @@ def _opened(path: Path | str, schema: Schema | None) -> pq.ParquetFile:
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(path, error) from None
     missing = [name for name in schema.fields.names if name not in file.schema_arrow.names] if schema else []
-    if missing:
+    if schema and missing:
         file.close()
         raise InputError(f"{path} is no {schema.name} table: it lacks the column {missing[0]}.")
     return file

@@ -44,7 +44,8 @@ class Run:
         fields = name.split(".")
         if len(fields) != 4 or not all(fields) or not fields[3].isdecimal():
             raise InputError(f"{name!r} is no name of a run: write <model>.<split>.<variant>.<seed>.")
-        return Run(*fields[:3], int(fields[3]))
+        model, split, variant, seed = fields
+        return Run(model, split, variant, int(seed))
 
 
 def open_predictions(paths: Sequence[Path]) -> Dataset | pa.Table:
@@ -103,7 +104,7 @@ def judge(
             (lower(trim(predicted)) = lower(trim(answer)))::tinyint as correct
         from asked semi join (from covered where answered > 0) using (run, split, part, text)"""
     )
-    return db.sql("select count(*) from covered where answered = 0").fetchall()[0][0]
+    return int(db.sql("select count(*) from covered where answered = 0").fetchall()[0][0])
 
 
 _UNIT = {"questions": "question_id", "images": "to_json(list_sort(q.scene_ids))"}

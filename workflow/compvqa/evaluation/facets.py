@@ -16,7 +16,7 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.evaluation.properties import asked_questions, properties_of
 from compvqa.programs import wings
-from compvqa.programs.facets import Facet, chosen
+from compvqa.programs.facets import Facet, FacetsModule, chosen
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.asked import AskedScenes
 
@@ -43,7 +43,10 @@ def facets_of(dataset: Path, question_ids: pa.Array, names: Sequence[str] = (), 
 
 def of_language(language: str, names: Sequence[str]) -> list[Facet]:
     """The facets ``names`` of a language; raises :class:`InputError` for one that there is not."""
-    return chosen(names, wings.part(language, "facets").FACETS, language) if names else []
+    if not names:
+        return []
+    module: FacetsModule = wings.part(language, "facets")
+    return chosen(names, module.FACETS, language)
 
 
 def look_at_scenes(language: str, names: Sequence[str]) -> bool:

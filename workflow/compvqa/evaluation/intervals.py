@@ -79,4 +79,5 @@ def resampled(
     random = np.random.default_rng(stable_hash(seed, "bootstrap", *key) & 0xFFFFFFFF)
     n = int(counts.sum())
     drawn = random.multinomial(n, counts / n, size=settings.resamples)
-    return drawn @ outcomes / (n if sizes is None else (drawn @ sizes)[:, None])
+    means: np.ndarray = drawn @ outcomes / (n if sizes is None else (drawn @ sizes)[:, None])
+    return means

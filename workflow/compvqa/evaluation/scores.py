@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -87,7 +88,7 @@ def score(
 
 def score_rows(
     db: duckdb.DuckDBPyConnection, dataset: Path, settings: ScoreSettings, seed: int, scenes: Path | None = None
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """The rows of the scores of what is ``judged`` in ``db``; ``dataset`` tells the questions' facets, with the tables
     beside ``scenes``."""
     asked = db.sql("select distinct question_id from judged").to_arrow_table()["question_id"].combine_chunks()
@@ -115,7 +116,7 @@ def score_rows(
     return [_score_row(row[:8], clustered_interval(row[8], settings, seed)) for row in found]
 
 
-def _score_row(row: tuple, between: tuple[float, float]) -> dict:
+def _score_row(row: tuple[Any, ...], between: tuple[float, float]) -> dict[str, Any]:
     name, split, part, text, facet, value, n, right = row
     run = Run.parse(name)
     low, high = between

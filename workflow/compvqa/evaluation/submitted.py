@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -54,7 +55,7 @@ def score_file(
     settings: ScoreSettings | None = None,
     seed: int = 0,
     scenes: Path | None = None,
-) -> tuple[list[dict], dict[str, int]]:
+) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """The rows of :data:`SUBMITTED` for the answers in ``file`` (columns question_id, answer), and counts.
 
     ``split`` and ``dataset`` are tables. ``parts`` of the split must be answered whole; none named are those of which
@@ -83,7 +84,7 @@ def score_file(
     return sorted(rows, key=lambda row: [row[column] for column in SUBMITTED.key]), counts
 
 
-def save(rows: list[dict], out: Path) -> None:
+def save(rows: list[dict[str, Any]], out: Path) -> None:
     """Write the rows as Parquet or, if ``out`` ends so, as CSV."""
     if out.suffix == ".csv":
         recipe = pa.array([tables.running()] * len(rows))
@@ -160,7 +161,7 @@ def _rows(
     settings: ScoreSettings,
     seed: int,
     scenes: Path | None,
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     with duckdb.connect() as db:
         judge(db, predictions, dataset, asked, paraphrases, settings.resample)
         scores = [row for row in score_rows(db, dataset, settings, seed, scenes) if row["variant"] == "comp"]

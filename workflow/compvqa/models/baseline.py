@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,6 +34,15 @@ PREDICTIONS = Schema(
 )
 
 
+class Baseline(Protocol):
+    """A module of a model without training."""
+
+    @property
+    def COLUMNS(self) -> Sequence[str]: ...
+
+    def predict(self, train: pa.Table, test: pa.Table, seed: int) -> tuple[Sequence[str], Sequence[float]]: ...
+
+
 def predict(
     model: str,
     run: str,
@@ -50,7 +60,7 @@ def predict(
     answer may be empty; without a train question there is nothing to predict from, and no prediction. Questions in
     the table ``paraphrases`` are answered once more, with the paraphrase for their text.
     """
-    module = plugins.find("compvqa.models", model, "predict", "baseline")
+    module: Baseline = plugins.find("compvqa.models", model, "predict", "baseline")
     columns = tuple(dict.fromkeys(("question_id", "answer", *module.COLUMNS)))
     train = _questions(dataset, split, train_parts, columns)
     test = _questions(dataset, split, parts, columns)

@@ -18,7 +18,7 @@ class Task:
     answers: list[str]  # the classes, in their order
     dimension: int | None = None  # the length of a region's features; None where the model reads no regions
     most_regions: int | None = None  # of an image; None likewise
-    survey: dict = field(default_factory=dict)  # what the module's own survey told of the train questions
+    survey: dict[str, Any] = field(default_factory=dict)  # what the module's own survey told of the train questions
 
     @property
     def words(self) -> int:
@@ -56,7 +56,7 @@ class Work(Protocol):
     out: Path
     settings: Any
     seed: int
-    collate: Callable[[Sequence], dict]
+    collate: Callable[[Sequence[Any]], dict[str, Any]]
 
     def examples(self, questions: Any) -> Any:
         """The questions as the net reads them."""

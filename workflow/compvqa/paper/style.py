@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import matplotlib
@@ -50,7 +51,7 @@ RC = {
 }
 
 
-def applied():
+def applied() -> AbstractContextManager[None]:
     """A context in which matplotlib draws in this style."""
     return matplotlib.rc_context(RC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from compvqa.errors import InputError
 
@@ -21,6 +21,13 @@ class Facet:
     meaning: str
     value: Callable[[Any], str | int | None]
     scenes: bool = False
+
+
+class FacetsModule(Protocol):
+    """The module ``facets`` of a language (:mod:`compvqa.programs.wings`)."""
+
+    @property
+    def FACETS(self) -> Iterable[Facet]: ...
 
 
 def chosen(names: Iterable[str], facets: Iterable[Facet], language: str) -> list[Facet]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from compvqa.programs.rows import Program, Row, is_program
+from compvqa.programs.rows import Program, Row
 
 # What every language knows: truth values, which sub-programs give, and numbers that are written down in a row.
 TRUTH, SIZE, PROGRAM = "truth value", "size", "sub-program"
@@ -96,7 +96,7 @@ class Language:
             if type(argument) is not int or argument < 0:
                 raise ValueError(f"{operation} takes a number, not {argument!r}")
         elif kind == PROGRAM:
-            if not is_program(argument) or not all(isinstance(row, Row) for row in argument):
+            if not isinstance(argument, tuple) or not all(isinstance(row, Row) for row in argument):
                 raise ValueError(f"{operation} takes a sub-program, not {argument!r}")
             try:
                 output = self.check(argument)
@@ -114,7 +114,7 @@ def _signature(operator: Operator, row: Row) -> tuple[list[Iterable[str]], list[
     kinds = list(operator.arguments)
     if operator.written and len(row.dependencies) == len(inputs) - 1:
         kind, counts_as = operator.written
-        left = [[counts_as]] * (len(inputs) - 1) if operator.alike else inputs[:-1]
+        left: list[Iterable[str]] = [(counts_as,)] * (len(inputs) - 1) if operator.alike else inputs[:-1]
         return left, [*kinds, kind]
     if operator.rest is not None:
         extra = max(len(row.arguments) - len(kinds), 0)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+import pyarrow as pa
 
 from compvqa.errors import InputError
 from compvqa.programs.rows import Program
@@ -24,14 +26,17 @@ class SceneGraphs(Protocol):
 
 
 class Question(Protocol):
-    """What properties look at.
+    """What properties look at."""
 
-    ``given``: the properties that a released file says the question has, by the file's names; None where no file does.
-    """
+    @property
+    def template(self) -> str: ...
 
-    template: str
-    answer: str
-    given: Sequence[str] | None
+    @property
+    def answer(self) -> str: ...
+
+    @property
+    def given(self) -> Sequence[str] | None:
+        """The properties that a released file says the question has, by the file's names; None where no file does."""
 
     @property
     def program(self) -> Program: ...
@@ -43,17 +48,36 @@ class Question(Protocol):
 Predicate = Callable[[Question], bool]
 
 
+class PropertiesModule(Protocol):
+    """The module ``properties`` of a language (:mod:`compvqa.programs.wings`)."""
+
+    @property
+    def COLUMNS(self) -> tuple[str, ...]: ...
+
+    @property
+    def PUBLISHED(self) -> Mapping[str, tuple[str, str]]: ...
+
+    def questions(
+        self, batch: pa.RecordBatch, lexicon: AttributeGroups | None = None, graphs: SceneGraphs | None = None
+    ) -> Iterator[Question]: ...
+
+    def named(self, name: str) -> Predicate: ...
+
+    def held(self, question: Any) -> list[str]: ...
+
+
 @dataclass(frozen=True)
 class Property:
     """A kind of property.
 
-    ``values``: what may follow the name after a dash: a tuple of words, or a phrase that says what it may be
+    ``holds``: whether a question of the language (:class:`Question`) has it, with the value that follows the name, or
+    None. ``values``: what may follow the name after a dash: a tuple of words, or a phrase that says what it may be
     (anything, a number), or None for nothing. ``bare``: whether the name may stand without.
     """
 
     name: str
     meaning: str
-    holds: Callable[[Question, str | None], bool]
+    holds: Callable[[Any, Any], bool]
     values: tuple[str, ...] | str | None = None
     bare: bool = True
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 PLACEHOLDER = "_"
 
@@ -19,7 +20,7 @@ class Row:
     """One row of a program."""
 
     operation: str
-    arguments: tuple = ()
+    arguments: tuple[Any, ...] = ()
     dependencies: tuple[int, ...] = ()
 
 
@@ -36,7 +37,7 @@ def to_json(program: Program) -> str:
     return json.dumps(_to_data(program), ensure_ascii=False, separators=(",", ":"))
 
 
-def _to_data(program: Program) -> list:
+def _to_data(program: Program) -> list[Any]:
     return [
         [row.operation, [_to_data(a) if is_program(a) else a for a in row.arguments], row.dependencies]
         for row in program
@@ -48,7 +49,7 @@ def from_json(text: str) -> list[Row]:
     return list(_from_data(json.loads(text)))
 
 
-def _from_data(data: list) -> tuple[Row, ...]:
+def _from_data(data: list[Any]) -> tuple[Row, ...]:
     return tuple(
         Row(
             operation,

@@ -17,11 +17,30 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Sequence
 from types import ModuleType
+from typing import Any, Protocol
 
 from compvqa.errors import InputError
 from compvqa.plugins import ROOT
 from compvqa.programs.language import Language
+from compvqa.programs.rows import Program
+
+
+class LanguageModule(Protocol):
+    """The module ``language`` of a language."""
+
+    @property
+    def LANGUAGE(self) -> Language: ...
+
+
+class TraceModule(Protocol):
+    """The module ``trace`` of a language. Scenes are of :class:`compvqa.scenes.graph.SceneGraph`."""
+
+    def traced(self, program: Program, scenes: Sequence[Any]) -> list[tuple[str, str, str, str]]: ...
+
+    def nouns(self, program: Program) -> set[str]: ...
+
 
 PARTS = ("language", "properties", "facets", "trace", "story")
 
@@ -41,4 +60,5 @@ def part(language: str, name: str) -> ModuleType:
 
 def language(name: str) -> Language:
     """The language of this name."""
-    return part(name, "language").LANGUAGE
+    module: LanguageModule = part(name, "language")
+    return module.LANGUAGE

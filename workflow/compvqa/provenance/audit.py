@@ -3,22 +3,36 @@ other output the first two."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 from compvqa.errors import InputError
 from compvqa.programs import wings
+from compvqa.provenance import stories
 from compvqa.provenance.folds import judged
 from compvqa.provenance.history import History, Record, run_folder
 from compvqa.provenance.steps import Step, steps
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.pins import LOCK
 from compvqa.seeds import by_rank
-from compvqa.splits.splitters import SplitSettings, guard, parts_of
+from compvqa.splits.setups import SplitSettings
+from compvqa.splits.splitters import guard, parts_of
 
 # What a download's bytes were compared with: a checksum in the list of sources, or what the first fetch gave
 PINNED, TRUSTED = "pinned", "trusted on first use"
+
+
+class StoryModule(Protocol):
+    """The module ``story`` of a language."""
+
+    @property
+    def Tables(self) -> type[stories.Tables]: ...
+
+    def stories(
+        self, sources: stories.Tables, question_ids: Iterable[str], splits: Iterable[Path] = ()
+    ) -> list[dict[str, Any]]: ...
 
 
 @dataclass(frozen=True)
@@ -36,7 +50,7 @@ class Target:
             raise InputError(f"{path} does not exist: give a split's table, another output, or a test-bed's folder.")
         if path.is_file():
             root = run_folder(path)
-            files = (path.resolve().relative_to(root).as_posix(),)
+            files: tuple[str, ...] = (path.resolve().relative_to(root).as_posix(),)
         else:
             files_ = sorted(p for p in path.rglob("*.parquet") if p.with_name(p.name + ".prov.json").is_file())
             if not files_:
@@ -151,7 +165,7 @@ def example(question_id: str, dataset: Path) -> dict:
 
 def _stories(target: Target, dataset: Path, question_ids: Sequence[str], splits: Sequence[Path]) -> list[dict]:
     """The stories of questions of a dataset, as its language tells them."""
-    story = wings.part(language_of(dataset), "story")
+    story: StoryModule = wings.part(language_of(dataset), "story")
     return story.stories(story.Tables.behind(target.history, target.records), question_ids, splits)
 
 

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from compvqa import query, tables
 from compvqa.errors import InputError
 from compvqa.programs import wings
+from compvqa.programs.properties import PropertiesModule
 from compvqa.progress import track
 from compvqa.questions.dataset import LANGUAGE, language_of
 from compvqa.scenes.tables import SCENES
@@ -39,7 +40,8 @@ _BATCH = 16_384
 
 def meaning(language: str) -> dict[str, str]:
     """What each column of published questions holds."""
-    return _CORE | {name: text for name, (_, text) in wings.part(language, "properties").PUBLISHED.items()}
+    properties: PropertiesModule = wings.part(language, "properties")
+    return _CORE | {name: text for name, (_, text) in properties.PUBLISHED.items()}
 
 
 def published_schema(language: str) -> Schema:
@@ -74,7 +76,8 @@ def _images(scenes: Path) -> dict[str, str]:
 
 
 def _published(batch: pa.RecordBatch, image_of: Mapping[str, str], language: str) -> pa.RecordBatch:
-    properties, fields = wings.part(language, "properties"), published_schema(language).fields
+    properties: PropertiesModule = wings.part(language, "properties")
+    fields = published_schema(language).fields
     columns = {name: batch[name] for name in ("question_id", "text", "answer", "template", "program", "scene_ids")}
     columns["images"] = [[_image(scene, image_of) for scene in ids] for ids in batch["scene_ids"].to_pylist()]
     columns["properties"] = [

@@ -200,8 +200,8 @@ def _canonical(node: ast.AST, lines: list[str]) -> list[str]:
     lines.append("(" + kind.__name__)
     for name in kind._fields:
         value = getattr(node, name, None)
-        if name == "body" and kind in _DOCUMENTED and ast.get_docstring(node, clean=False) is not None:
-            value = value[1:]
+        if name == "body" and isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            value = node.body[1:]
         if value is None or value == [] or name in _UNSAID:
             continue
         lines.append(name)

@@ -19,7 +19,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from compvqa import tables
 from compvqa.programs import wings
-from compvqa.programs.properties import Predicate, Question
+from compvqa.programs.properties import Predicate, PropertiesModule, Question
 from compvqa.programs.rows import anonymize
 from compvqa.progress import track
 from compvqa.questions.dataset import language_of
@@ -95,7 +95,7 @@ def _has_pair(names: set[str], partners: dict[str, set[str]]) -> bool:
 
 def _questions(dataset: Path) -> Iterator[tuple[str, Question]]:
     """Each question of the data set with its part."""
-    properties = wings.part(language_of(dataset), "properties")
+    properties: PropertiesModule = wings.part(language_of(dataset), "properties")
     with pq.ParquetFile(dataset) as file:
         total = -(-file.metadata.num_rows // BATCH)
         batches = file.iter_batches(BATCH, columns=["part", *properties.COLUMNS])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from compvqa.settings import Settings
 from compvqa.splits.drawn import Drawn
 from compvqa.splits.setups import Definition
 
@@ -23,8 +22,8 @@ class HoldsOut(Definition):
             raise ValueError("a split of this setup holds out one thing: give it a property, or one drawn")
         return self
 
-    def held_out(self) -> str | Settings:
+    def held_out(self) -> str | Drawn:
         return self.drawn or self.property
 
     def told(self) -> str:
-        return self.property or self.drawn.kind
+        return self.drawn.kind if self.drawn else self.property

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.programs import wings
-from compvqa.programs.properties import AttributeGroups, Predicate
+from compvqa.programs.properties import AttributeGroups, Predicate, PropertiesModule
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.asked import AskedScenes
 from compvqa.scenes.tables import SCENES
@@ -111,7 +111,7 @@ def _check_property(
     kept = {part.name: set(parts[part.name]) for part in asked}
     found = dict.fromkeys([part.name for part in asked], 0)
     on_side = dict.fromkeys(setup.sides, 0)
-    properties = wings.part(language_of(dataset), "properties")
+    properties: PropertiesModule = wings.part(language_of(dataset), "properties")
     graphs = AskedScenes(scenes.parent) if scenes else None
     table = tables.read(dataset, columns=["question_id", "part", *properties.COLUMNS, "scene_ids"])
     for batch in table.to_batches(16_384):

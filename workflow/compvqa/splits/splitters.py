@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +20,13 @@ from pydantic import ValidationError
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.programs import wings
-from compvqa.programs.properties import AttributeGroups, Predicate
+from compvqa.programs.properties import AttributeGroups, Predicate, PropertiesModule
 from compvqa.progress import track
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.asked import AskedScenes
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.seeds import by_rank
-from compvqa.splits.drawn import draw
+from compvqa.splits.drawn import Drawn, draw
 from compvqa.splits.expressions import predicate
 from compvqa.splits.leaks import check_leaks
 from compvqa.splits.setups import ALL, FEW, FIT, NO, Definition, Part, Setup, SplitSettings, find_setup
@@ -46,7 +47,7 @@ SPLITS = Schema(
 )
 
 
-def read_definition(definition: dict) -> Definition:
+def read_definition(definition: dict[str, Any]) -> Definition:
     """The content of a split's file, checked by its setup; raises :class:`InputError` naming split and key."""
     setup, name = definition.get("setup"), definition.get("name", "?")
     try:
@@ -62,7 +63,7 @@ def read_definition(definition: dict) -> Definition:
 
 def split(
     dataset: Path,
-    definition: dict,
+    definition: dict[str, Any],
     lexicon: Path | None,
     out: Path,
     settings: SplitSettings,
@@ -105,7 +106,13 @@ def split(
 
 
 def guard(
-    made: Path, dataset: Path, definition: dict, lexicon: Path | None, settings: SplitSettings, seed: int, scenes: Path
+    made: Path,
+    dataset: Path,
+    definition: dict[str, Any],
+    lexicon: Path | None,
+    settings: SplitSettings,
+    seed: int,
+    scenes: Path,
 ) -> dict[str, int]:
     """The leak guard run again on a split that was made; what it compared, or :class:`InputError` if anything leaks."""
     described = read_definition(definition)
@@ -120,9 +127,10 @@ def _predicate(dataset: Path, described: Definition, seed: int) -> tuple[Predica
     held_out = described.held_out()
     if held_out is None:
         return None, {}
-    if not isinstance(held_out, str):
+    if isinstance(held_out, Drawn):
         return draw(dataset, held_out, seed)
-    return predicate(held_out, wings.part(language_of(dataset), "properties").named), {}
+    properties: PropertiesModule = wings.part(language_of(dataset), "properties")
+    return predicate(str(held_out), properties.named), {}
 
 
 def parts_of(made: Path) -> dict[str, list[str]]:
@@ -140,7 +148,7 @@ def _masks(table: pa.Table, setup: Setup) -> dict[str, np.ndarray]:
 def _holds(dataset: Path, held_out: Predicate, lexicon: AttributeGroups | None, scenes: Path | None) -> np.ndarray:
     """For each question, in the table's order, whether it has the property, which may look at the tables beside
     ``scenes``."""
-    properties = wings.part(language_of(dataset), "properties")
+    properties: PropertiesModule = wings.part(language_of(dataset), "properties")
     flags: list[bool] = []
     graphs = AskedScenes(scenes.parent) if scenes else None
     with pq.ParquetFile(dataset) as file:

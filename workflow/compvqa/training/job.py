@@ -44,7 +44,7 @@ class Job:
     settings: OptimisationSettings
     seed: int
     what: str  # for people who watch
-    recipe: tuple
+    recipe: tuple[Any, ...]
     optimizer: Optimizer | None = None  # the model's own
 
     collate = staticmethod(collate)
@@ -56,12 +56,12 @@ class Job:
     def fit(
         self,
         net: torch.nn.Module,
-        learnt: torch.utils.data.Dataset,
-        held_out: torch.utils.data.Dataset,
+        learnt: torch.utils.data.Dataset[Any],
+        held_out: torch.utils.data.Dataset[Any],
         *,
         phase: str = "",
         settings: OptimisationSettings | None = None,
-        collate: Callable[[Sequence], dict[str, torch.Tensor]] = collate,
+        collate: Callable[[Sequence[Any]], dict[str, torch.Tensor]] = collate,
         right: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
     ) -> dict[str, float]:
         """Train ``net``, the job's own or one around it, by :func:`compvqa.training.fit.fit`, with the model's
@@ -75,7 +75,8 @@ class Job:
         name = f"{stable_hash(*map(str, recipe), self.seed):x}"
         if phase and (folder / DONE).exists() and (known := read_json(folder / DONE))["of"] == name:
             net.load_state_dict(load_weights(folder / "model.safetensors"))
-            return known["done"]
+            done: dict[str, float] = known["done"]
+            return done
         done = fit(
             net, learnt, held_out, folder, settings, self.seed, f"{self.what} {phase}".strip(), recipe,
             collate=collate, right=right, new=getattr(self.net, "new", ("",)),

@@ -12,8 +12,8 @@ Each is a module of this package, found by the name that the config has for it (
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from types import ModuleType
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 import duckdb
 import pyarrow as pa
@@ -43,12 +43,29 @@ CONTRASTS = Schema(
 )
 
 
-def find(name: str) -> ModuleType:
+class Contrast(Protocol):
+    """A module of a contrast."""
+
+    @property
+    def VARIANTS(self) -> Sequence[str]: ...
+
+    @property
+    def value(self) -> Callable[..., float | None]: ...
+
+    @property
+    def below(self) -> Callable[..., bool]: ...
+
+    def rows(self, db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iterable[dict[str, Any]]: ...
+
+
+def find(name: str) -> Contrast:
     """The contrast called ``name``; an InputError says which there are."""
     return plugins.find(__name__, name, "rows", "contrast")
 
 
-def contrast_rows(names: Iterable[str], db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> list[dict]:
+def contrast_rows(
+    names: Iterable[str], db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int
+) -> list[dict[str, Any]]:
     """The rows of the contrasts ``names`` of what is ``judged`` in ``db``."""
     return [{"contrast": name, **row} for name in names for row in find(name).rows(db, settings, seed)]
 

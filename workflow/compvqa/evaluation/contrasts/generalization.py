@@ -7,6 +7,7 @@ all (``size``), that the model trained on the split (``comp``) closes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -31,7 +32,7 @@ def below(text: float, comp: float, size: float) -> bool:
     return comp < text
 
 
-def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iterator[dict]:
+def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iterator[dict[str, Any]]:
     """A row for each model with runs of all three variants, part with what a split holds out, and text.
 
     Accuracies are means over seeds, and the interval resamples the questions, or images, the same ones for all three.
@@ -55,13 +56,13 @@ def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iter
         select model, split, part, text, text_only, comp, size, questions, count(*) as n, max(seeds) as seeds
         from units group by all order by all"""
     ).fetchall()
-    groups: dict[tuple, list[tuple]] = {}
+    groups: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for row in patterns:
         groups.setdefault(row[:4], []).append(row[4:])
     return (_row(key, group, settings, seed) for key, group in groups.items())
 
 
-def _row(key: tuple, patterns: list[tuple], settings: Resampling, seed: int) -> dict:
+def _row(key: tuple[Any, ...], patterns: list[tuple[Any, ...]], settings: Resampling, seed: int) -> dict[str, Any]:
     """One row from the distinct outcomes (text, comp, size, questions) of what is drawn, its number, and seeds."""
     outcomes = np.array([row[:3] for row in patterns], dtype=float)
     sizes, counts = np.array([row[3:5] for row in patterns]).T

@@ -73,15 +73,15 @@ def embed(path: Path, max_side: int) -> str:
 
 def sketch(graph: SceneGraph, width: float | None, height: float | None, names: frozenset[str]) -> Picture:
     """The annotated boxes and names of a scene, those in ``names`` marked; text if it has no boxes."""
-    boxed = [thing for thing in graph.objects.values() if thing.box is not None]
+    boxed = [(thing, thing.box) for thing in graph.objects.values() if thing.box is not None]
     if not boxed:
         return Picture(graph.scene_id, facts=facts(graph))
-    width = width or max(b.box[0] + b.box[2] for b in boxed)
-    height = height or max(b.box[1] + b.box[3] for b in boxed)
-    order = sorted(boxed, key=lambda b: (b.name in names, -b.box[2] * b.box[3], b.object_id))
-    labelled = sorted(order, key=lambda b: (b.name not in names, -b.box[2] * b.box[3], b.object_id))[:MOST_LABELS]
-    keep = {b.object_id for b in labelled}
-    boxes = tuple(Box(b.name, *b.box, b.name in names, b.object_id in keep) for b in order)
+    width = width or max(x + w for _, (x, _, w, _) in boxed)
+    height = height or max(y + h for _, (_, y, _, h) in boxed)
+    order = sorted(boxed, key=lambda b: (b[0].name in names, -b[1][2] * b[1][3], b[0].object_id))
+    labelled = sorted(order, key=lambda b: (b[0].name not in names, -b[1][2] * b[1][3], b[0].object_id))[:MOST_LABELS]
+    keep = {thing.object_id for thing, _ in labelled}
+    boxes = tuple(Box(b.name, *box, b.name in names, b.object_id in keep) for b, box in order)
     return Picture(graph.scene_id, width=width, height=height, boxes=boxes)
 
 

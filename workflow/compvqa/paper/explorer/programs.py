@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from compvqa.programs import wings
 from compvqa.programs.rows import Program, from_json
+from compvqa.programs.wings import TraceModule
 from compvqa.scenes.graph import SceneGraph
 
 LONG = 240  # characters of a value that are shown
@@ -34,8 +35,10 @@ def lines(program: str) -> tuple[Line, ...]:
 
 def run(program: str, scenes: Sequence[SceneGraph], language: str) -> tuple[Line, ...]:
     """The same with the value that each row gave on ``scenes``, long ones cut."""
-    rows, traced = from_json(program), wings.part(language, "trace").traced
-    values = {index: text if len(text) <= LONG else f"{text[:LONG]} …" for index, _, _, text in traced(rows, scenes)}
+    trace: TraceModule = wings.part(language, "trace")
+    rows = from_json(program)
+    told = trace.traced(rows, scenes)
+    values = {index: text if len(text) <= LONG else f"{text[:LONG]} …" for index, _, _, text in told}
     return tuple(_lines(rows, "", 0, values))
 
 

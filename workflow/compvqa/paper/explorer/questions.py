@@ -14,6 +14,7 @@ from compvqa.paper.explorer.sample import Group, sample
 from compvqa.paper.render import environment, write_text
 from compvqa.programs import wings
 from compvqa.programs.rows import from_json
+from compvqa.programs.wings import TraceModule
 from compvqa.progress import track
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.graph import SceneStore
@@ -106,10 +107,11 @@ class Scenery:
 
 
 def _card(group: Group, scenery: Scenery, language: str) -> Card:
-    nouns = wings.part(language, "trace").nouns
-    sides, listings = [], {}
+    trace: TraceModule = wings.part(language, "trace")
+    sides: list[Side] = []
+    listings: dict[str, tuple[programs.Line, ...]] = {}
     for question in group.questions:
-        names = frozenset(nouns(from_json(question["program"])))
+        names = frozenset(trace.nouns(from_json(question["program"])))
         shown = tuple(scenery.picture(scene, names) for scene in question["scene_ids"])
         graphs = list(scenery.store.graphs(question["scene_ids"]))
         known = any(graph.objects for graph in graphs)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from compvqa import plugins
 from compvqa.errors import InputError
 from compvqa.paper import reference, render
 from compvqa.paper.data import Inputs
 from compvqa.questions.dataset import language_of
+
+
+class TableModule(Protocol):
+    """A module of a table."""
+
+    def make(self, inputs: Inputs, wanted: reference.Reference, /) -> render.Table: ...
 
 
 def make(definition: Path, inputs: Inputs, out: Path) -> dict[str, int]:
@@ -22,7 +29,7 @@ def make(definition: Path, inputs: Inputs, out: Path) -> dict[str, int]:
         language_of(dataset)
     if wanted.kind != "table":
         raise InputError(f"{definition} describes a {wanted.kind}, not a table: correct its kind.")
-    module = plugins.find(__name__, wanted.make, "make", f"table ({definition})")
+    module: TableModule = plugins.find(__name__, wanted.make, "make", f"table ({definition})")
     table = replace(module.make(inputs, wanted), apart=wanted.apart)
     render.save(table, out)
     return {"in": sum(len(inputs.get(name, ())) for name in wanted.inputs), "out": len(table.rows)}

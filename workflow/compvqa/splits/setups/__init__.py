@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pydantic import Field, PositiveFloat
 
@@ -148,9 +149,17 @@ class Setup:
         return found
 
 
+class SetupModule(Protocol):
+    """A module of a setup."""
+
+    @property
+    def SETUP(self) -> Setup: ...
+
+
 def find_setup(name: str) -> Setup:
     """The setup called ``name``, as the splits' files write it."""
-    return plugins.find(__name__, module_of(name), "SETUP", "setup").SETUP
+    module: SetupModule = plugins.find(__name__, module_of(name), "SETUP", "setup")
+    return module.SETUP
 
 
 def module_of(name: str) -> str:
