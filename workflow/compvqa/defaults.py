@@ -43,8 +43,9 @@ def _section(model: type[Settings], but: AbstractSet[str] = frozenset()) -> Iter
 
 def _field(name: str, field: FieldInfo) -> Iterator[str]:
     inner, given = _settings_in(field), field.get_default(call_default_factory=True)
+    is_one = field.annotation is inner
     yield from _comment(field, inner)
-    if inner and field.annotation is inner:
+    if inner and is_one:
         yield f"{name}:"
         yield from _indented(_section(inner))
         return

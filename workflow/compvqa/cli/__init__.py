@@ -39,7 +39,8 @@ def commands() -> list[str]:
     data.after(app)
     for part in (models, scoring, paper, publish, auditing):
         part.add_to(app)
-    return [command.name or command.callback.__name__ for command in app.registered_commands]
+    commands = app.registered_commands
+    return [command.name or getattr(command.callback, "__name__", "") for command in commands]
 
 
 def _mendable(error: Exception) -> InputError | None:

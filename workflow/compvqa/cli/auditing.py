@@ -179,7 +179,8 @@ def _verify(names: list[str], testbed: Path | None, proof: Proof, every: bool, o
 
     from compvqa.provenance.verify import KINDS, verify
 
-    verdicts, lines = [], []
+    verdicts = []
+    lines: list[str] = []
     for name in names:
         asked = _asked(name, testbed)
         vouched = proof.check(asked)

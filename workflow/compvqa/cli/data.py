@@ -139,16 +139,17 @@ def lexicon(
     from compvqa.errors import InputError
     from compvqa.scenes.lexicon import Lexicon
 
-    if (file is None) == (gqa is None):
+    given = file or gqa
+    if given is None or (file and gqa):
         raise InputError("lexicon: give either --file or --gqa.")
     frame = Frame("lexicon", None, 0, code)
 
     def work() -> dict[str, int]:
-        made = Lexicon.load(file) if file else Lexicon.from_gqa(gqa)
+        made = Lexicon.load(given) if file else Lexicon.from_gqa(given)
         made.dump(out)
         return {kind: len(getattr(made.data, kind)) for kind in ("nouns", "attributes", "relations")}
 
-    frame.run(work, [file or gqa], [out])
+    frame.run(work, [given], [out])
 
 
 def ingest(

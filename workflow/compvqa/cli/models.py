@@ -66,11 +66,12 @@ def read_features(
 
     frame = Frame("read_features", config, None, code)
     settings = frame.settings(ReleasedSettings)
-    outputs = [out / "regions.parquet", out / "features.safetensors", out / "rejects.parquet"]
+    names = ("regions.parquet", "features.safetensors", "rejects.parquet")
+    regions, features, rejects = (out / name for name in names)
     frame.run(
-        lambda: read_released(scenes, *outputs, settings),
+        lambda: read_released(scenes, regions, features, rejects, settings),
         [scenes / "scenes.parquet", *settings.files],
-        outputs,
+        [regions, features, rejects],
         readers=settings.readers,
     )
 
@@ -96,9 +97,25 @@ def pretrain(
     size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
     settings = validate(MatchSettings, request.pretraining, "pretraining")
     found = [parquet_in(graphs / name) for name in ("subgraphs", "occurrences", "seeds", "candidates")]
-    store = [features / "regions.parquet", features / "features.safetensors"]
+    subgraphs, occurrences, seeds, candidates = found
+    store = regions, vectors = features / "regions.parquet", features / "features.safetensors"
+    shown = scenes / "scenes.parquet"
     frame.run(
-        lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
+        lambda: work(
+            request.model,
+            subgraphs,
+            occurrences,
+            seeds,
+            candidates,
+            shown,
+            regions,
+            vectors,
+            encoder,
+            out,
+            size,
+            settings,
+            seed,
+        ),
         [*(path for paths in found for path in paths), *scene_tables(scenes), *store, *([encoder] if encoder else [])],
         [out / name for name in ("model.safetensors", "model.json", "history.parquet", "saw.parquet")],
         model=request.model,
@@ -136,7 +153,8 @@ def train(
     released = Path(getattr(size, "checkpoint", ""))
     given = [*optional(split), *([released] if released.is_file() else [])]
     before = [] if start is None else [start / "model.safetensors", start / "model.json"]
-    asked = (request.model, dataset, split, part, dev_part, shown, *(store or [None, None]), start, out)
+    regions, vectors = store or (None, None)
+    asked = (request.model, dataset, split, part, dev_part, shown, regions, vectors, start, out)
     frame.run(
         lambda: share(processes, work, *asked, size, settings, seed),
         [dataset, *given, shown, *store, *before],
@@ -168,8 +186,9 @@ def predict(
     settings = validate(PredictionSettings, request.prediction, "prediction")
     store = _store(features)
     shown = scenes / "scenes.parquet"
+    regions, vectors = store or (None, None)
     frame.run(
-        lambda: work(weights, run, dataset, split, part, shown, *(store or [None, None]), out, paraphrases, settings),
+        lambda: work(weights, run, dataset, split, part, shown, regions, vectors, out, paraphrases, settings),
         [dataset, split, shown, *store, weights / "model.safetensors", weights / "model.json", *optional(paraphrases)],
         [out],
         model=request.model,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import BaseModel
@@ -22,10 +22,14 @@ Code = Annotated[str | None, typer.Option(help="Digest of the code that is expec
 S = TypeVar("S", bound=BaseModel)
 
 
+# The default of an option that may be repeated, which typer gives as a list
+NOTHING: Any = ()
+
+
 class Frame:
     """One run of a stage: its settings, seed and expected code, as they came on the command line."""
 
-    def __init__(self, stage: str, config: str | None, seed: int, code: str | None):
+    def __init__(self, stage: str, config: str | None, seed: int | None, code: str | None):
         self.stage, self.config, self.seed, self.code = stage, config, seed, code
         self._settings: BaseModel | dict | None = None
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, scene_tables
+from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, scene_tables
 from compvqa.errors import InputError
 
 Definition = Annotated[Path, typer.Argument(help="What to make: a file of config/paper/<paper>.")]
@@ -52,7 +52,7 @@ def samples(
     out: Annotated[Path, typer.Argument(help="The page to write.")],
     dataset: Annotated[Path, typer.Option(help="Table of the balanced dataset.")],
     scenes: Annotated[Path, typer.Option(help="Folder of the merged scene tables.")],
-    images: Annotated[list[str], typer.Option(help="SPACE=FOLDER of pictures; repeat for more.")] = (),
+    images: Annotated[list[str], typer.Option(help="SPACE=FOLDER of pictures; repeat for more.")] = NOTHING,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -73,7 +73,7 @@ def index(
     folder: Annotated[Path, typer.Option(help="Folder of the tables and figures.")],
     show: Annotated[list[Path], typer.Option(help="A table's or figure's definition, in the page's order; repeat.")],
     title: Annotated[str, typer.Option(help="The page's title.")],
-    page: Annotated[list[Path], typer.Option(help="A further page to link to; repeat for more.")] = (),
+    page: Annotated[list[Path], typer.Option(help="A further page to link to; repeat for more.")] = NOTHING,
     code: Code = None,
 ) -> None:
     """Put all tables and figures of a paper on one page."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame
+from compvqa.cli.options import NOTHING, Code, Config, Frame
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
 
@@ -56,7 +56,7 @@ def publish_card(
     made: Annotated[Path, typer.Option(help="Record of the dataset's making, for its day.")],
     split: Annotated[list[Path], typer.Option(help="A split's definition (YAML); repeat.")],
     record: Annotated[Path, typer.Option(help="Where to write the record, apart from the folder.")],
-    raw: Annotated[list[str], typer.Option(help="<source>=<raw file>; repeat.")] = (),
+    raw: Annotated[list[str], typer.Option(help="<source>=<raw file>; repeat.")] = NOTHING,
     world: Annotated[Path | None, typer.Option(help="Folder of the drawn world.")] = None,
     testbed: Annotated[str, typer.Option(help="Name of the test-bed.")] = "covr",
     sources: Downloads = None,
@@ -107,7 +107,7 @@ def crate(
     project: Annotated[Path, typer.Option(help="Folder of the workflow: what it holds is put into the crate.")],
     target: Annotated[
         list[Path], typer.Option(help="A file that the run was for; repeat. Without it, all that have a record.")
-    ] = (),
+    ] = NOTHING,
     sources: Downloads = None,
     config: Config = None,
     code: Code = None,

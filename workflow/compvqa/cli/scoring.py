@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compvqa.cli.options import Config, Frame, Seed, optional, scene_tables
+from compvqa.cli.options import NOTHING, Config, Frame, Seed, optional, scene_tables
 from compvqa.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ def score(
     dataset: Annotated[
         Path | None, typer.Option(help="Table of the questions; without it, that of the split's test-bed.")
     ] = None,
-    part: Annotated[list[str], typer.Option(help="A part to score; repeat. Without it, those that FILE answers.")] = (),
+    part: Annotated[
+        list[str], typer.Option(help="A part to score; repeat. Without it, those that FILE answers.")
+    ] = NOTHING,
     paraphrased: Annotated[bool, typer.Option("--paraphrased", help="The answers are to the paraphrases.")] = False,
     text: Annotated[
         Path | None, typer.Option(help="Predictions of a model without images; with --size, a generalization score.")
@@ -74,8 +76,7 @@ def score(
         return counts
 
     inputs = [file, made, questions, *optional(paraphrases), *optional(text), *optional(size), *looked_at]
-    plugins = {"language": language, "contrast": list(settings.contrasts)}
-    frame.run(work, inputs, [out] if out else [], **plugins)
+    frame.run(work, inputs, [out] if out else [], language=language, contrast=list(settings.contrasts))
     for table in _tables(rows, file, settings.level):
         Console().print(table)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ def annotated_boxes(folder: Path) -> dict[str, list[tuple[dict, tuple]]]:
     return result
 
 
-def match(boxes: np.ndarray, objects: list[tuple[dict, tuple]]) -> list[dict | None]:
+def match(boxes: np.ndarray, objects: Sequence[tuple[dict, tuple]]) -> list[dict | None]:
     """For each of ``boxes`` the annotated object that it is of: the one it overlaps most, None below ``MATCH``."""
     if not objects:
         return [None] * len(boxes)

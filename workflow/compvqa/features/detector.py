@@ -30,9 +30,9 @@ def detect(
         if draw.random() < settings.partial:
             found.append(_part(box, draw))
     found += [_anywhere(size, draw) for _ in range(settings.background)]
-    found = [_inside(box, size) for box in found] or [(0.0, 0.0, *size)]
-    found.sort(key=lambda box: (-box[2] * box[3], box))
-    return np.array(found[: settings.most_regions], np.float32)
+    inside = [_inside(box, size) for box in found] or [(0.0, 0.0, *size)]
+    inside.sort(key=lambda box: (-box[2] * box[3], box))
+    return np.array(inside[: settings.most_regions], np.float32)
 
 
 def _jittered(box: list[float], spread: float, draw: Random) -> list[float]:

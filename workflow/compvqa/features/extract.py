@@ -101,10 +101,10 @@ def _labels(scenes: Path, found: list[ImageRegions]) -> Labels:
     column = {name: number for number, name in enumerate(name for group in groups for name in group)}
     group_of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
 
-    rows = [row for image in found for row in match(image.boxes, objects[image.image])]
-    known = np.array([-100 if row is None else noun_at[row["name"]] for row in rows], np.int64)
-    wanted = np.zeros((len(rows), len(group_of)), np.float32)
-    for number, row in enumerate(rows):
+    matched = [row for image in found for row in match(image.boxes, objects[image.image])]
+    known = np.array([-100 if row is None else noun_at[row["name"]] for row in matched], np.int64)
+    wanted = np.zeros((len(matched), len(group_of)), np.float32)
+    for number, row in enumerate(matched):
         for name in attributes[row["scene_id"], row["object_id"]] if row else ():
             wanted[number, column[name]] = 1
     for group in range(len(groups)):

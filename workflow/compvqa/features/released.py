@@ -141,12 +141,14 @@ class _Intake:
         detections = _in_pixels(record.decode(), self.wanted[image])
         width, height = size = detections.size
         if not (width > 0 and height > 0):
-            return self._reject(image, record, "image without a size")
+            self._reject(image, record, "image without a size")
+            return None
         boxes, vectors, empty, strange = _usable(detections, self.settings.dtype)
         self.counts["regions dropped: box without a size in the image"] += empty
         self.counts["regions dropped: features are not finite"] += strange
         if not len(boxes):
-            return self._reject(image, record, "no regions")
+            self._reject(image, record, "no regions")
+            return None
         self._dimension = self._dimension or vectors.shape[1]
         if vectors.shape[1] != self._dimension:
             raise InputError(
@@ -167,9 +169,9 @@ def _space(image: str) -> str:
 
 def _in_pixels(detections: Detections, size: tuple[int | None, int | None]) -> Detections:
     """Boxes that are shares of the image in pixels, if the scene says its ``size``; others as they are."""
-    if detections.size != SHARES or None in size:
-        return detections
     width, height = size
+    if detections.size != SHARES or width is None or height is None:
+        return detections
     edges = detections.boxes * np.array([width, height, width, height], np.float32)
     return Detections(edges, (float(width), float(height)), detections.features)
 

@@ -8,7 +8,7 @@ A module with a backbone has ``Backbone(settings, vocab_size, feature_dim)``, wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 from pydantic import Field
@@ -42,7 +42,7 @@ class BackboneSettings(Settings):
     longest: int = Field(64, ge=8, description="most tokens of a text")
     images: Literal["seen", "zeroed"] = Field("seen", description="zeroed: the text-only baseline VBText")
 
-    def bert(self, vocab_size: int) -> dict[str, int | float]:
+    def bert(self, vocab_size: int) -> dict[str, Any]:
         """The sizes of a backbone that is not released, by transformers' names."""
         return {
             "vocab_size": vocab_size,
@@ -79,7 +79,7 @@ class ProductPooler(nn.Module):
         return self.text(text).relu() * self.image(image).relu()
 
 
-def layer_over(layer: nn.Module, asking: torch.Tensor, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def layer_over(layer: Any, asking: torch.Tensor, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """The output of ``layer``, one of BERT's, for the tokens ``asking`` [n, q, H], which attend to ``seen`` [n, L, H].
 
     ``mask`` [n, 1, 1, L] tells (True) which of these are real. With ``asking`` for ``seen`` what BERT computes.
@@ -89,7 +89,7 @@ def layer_over(layer: nn.Module, asking: torch.Tensor, seen: torch.Tensor, mask:
 
 
 def attention_over(
-    attention: nn.Module, output: nn.Module, asking: torch.Tensor, seen: torch.Tensor, mask: torch.Tensor
+    attention: Any, output: Any, asking: torch.Tensor, seen: torch.Tensor, mask: torch.Tensor
 ) -> torch.Tensor:
     """What the tokens ``asking`` take from ``seen`` by the heads of ``attention``, fused, and then ``output``.
 
@@ -106,7 +106,7 @@ def attention_over(
     return output(mixed.transpose(1, 2).flatten(2), asking)
 
 
-def _taken_by_few(attention: nn.Module, asking: torch.Tensor, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def _taken_by_few(attention: Any, asking: torch.Tensor, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """What the heads give to the tokens ``asking`` [n, q, H], by another order of the same products.
 
     The queries go through the weights of the keys, and the mean of what they see through those of the values: neither

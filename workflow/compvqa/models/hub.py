@@ -24,8 +24,12 @@ def stage(name: str, revision: str, hub: Path, out: Path) -> dict[str, int]:
     """
     try:
         for weights in WEIGHTS:
-            wanted = {"allow_patterns": [*WORDS, weights], "ignore_patterns": ELSEWHERE}
-            folder = Path(snapshot_download(name, revision=revision, cache_dir=hub, **wanted))
+            wanted = [*WORDS, weights]
+            folder = Path(
+                snapshot_download(
+                    name, revision=revision, cache_dir=hub, allow_patterns=wanted, ignore_patterns=ELSEWHERE
+                )
+            )
             if list(folder.glob(weights)):
                 break
     except (OSError, ValueError) as error:  # of huggingface_hub: all its errors are one or the other

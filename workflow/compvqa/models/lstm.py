@@ -72,8 +72,8 @@ class Lstm(nn.Module):
 def optimizer(net: nn.Module, settings: Steps) -> torch.optim.Adam:
     """Adam, as the paper: what decays weights is part of the gradient, not beside it."""
     learnt = [value for value in net.parameters() if value.requires_grad]
-    rates = {"lr": settings.learning_rate, "betas": (0.9, settings.beta2), "weight_decay": settings.weight_decay}
-    return torch.optim.Adam(learnt, **rates, fused=True)
+    betas = (0.9, settings.beta2)
+    return torch.optim.Adam(learnt, settings.learning_rate, betas, weight_decay=settings.weight_decay, fused=True)
 
 
 def build(settings: ModelSettings, task: Task) -> Lstm:

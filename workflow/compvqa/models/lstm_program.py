@@ -69,7 +69,8 @@ class Generator(nn.Module):
         """The likeliest operators [B, P], each after those before it; END from the end of a program on."""
         question = self.reader(input_ids, attention_mask)
         last = input_ids.new_full((len(input_ids), 1), END)
-        going, state, found = torch.ones_like(last, dtype=torch.bool), None, []
+        going, state = torch.ones_like(last, dtype=torch.bool), None
+        found: list[torch.Tensor] = []
         while going.any() and len(found) < self.most:
             scores, state = self._steps(question, last, state)
             last = scores.argmax(dim=2).masked_fill(~going, END)

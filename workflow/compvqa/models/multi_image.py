@@ -7,6 +7,7 @@ over the images; the [CLS] is classified into the answers seen in training.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -32,7 +33,7 @@ class MultiImageModel(nn.Module):
     zeroed it sees one region of zeros in place of each image (the text-only baseline VBText).
     """
 
-    def __init__(self, backbone: nn.Module, settings: BackboneSettings, n_answers: int):
+    def __init__(self, backbone: Any, settings: BackboneSettings, n_answers: int):
         super().__init__()
         hidden = backbone.hidden_size
         self.backbone = backbone
@@ -131,7 +132,7 @@ class MatchModel(nn.Module):
     In training, the share ``zeroed`` of the regions, drawn at random, is seen as zeros (COVR, App. B).
     """
 
-    def __init__(self, backbone: nn.Module, settings: BackboneSettings, n_classes: int, zeroed: float = 0.0):
+    def __init__(self, backbone: Any, settings: BackboneSettings, n_classes: int, zeroed: float = 0.0):
         super().__init__()
         self.backbone = backbone
         self.zeroed = zeroed

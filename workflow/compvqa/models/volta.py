@@ -162,9 +162,9 @@ class Weights:
         own = module.state_dict()
         missing = sorted(own.keys() - found.keys())
         if missing:
-            theirs = {ours: name for name, ours in reversed(names.items())}
+            known = {ours: name for name, ours in reversed([*names.items()])}
             module_name, _, kind = missing[0].rpartition(".")
-            wanted = f"{BACKBONE}{theirs.get(module_name, module_name)}.{kind}"
+            wanted = f"{BACKBONE}{known.get(module_name, module_name)}.{kind}"
             raise InputError(f"{self.path} lacks {len(missing)} weights, {wanted} first: choose another file.")
         for name, value in found.items():
             if name in own and own[name].shape != value.shape:

@@ -85,7 +85,7 @@ class Cell:
     @property
     def bar(self) -> float:
         """The length of a generalization score's bar, 0 to 1."""
-        return 0.0 if self.value is None else min(max(self.value, 0.0), 1.0)
+        return min(max(self.value, 0.0), 1.0) if isinstance(self.value, int | float) else 0.0
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,8 @@ class Results:
     def by(self, facet: str, shown: Shown, part: str, text: str = GENERATED) -> dict[str, Score]:
         """The accuracy of what is ``shown`` on a part of the i.i.d. split, by the values of a facet."""
         rows = self._of(shown, IID, part, text)
-        return {str(value): _score(of) for value, of in rows[rows["facet"] == facet].groupby("value")}
+        scores = {str(value): _score(of) for value, of in rows[rows["facet"] == facet].groupby("value")}
+        return {value: score for value, score in scores.items() if score}
 
     def contrast(
         self, name: str, split: str | Sequence[str], part: str, text: str = GENERATED
@@ -79,9 +80,9 @@ class Results:
         """The contrast ``name`` of the page's model, None where it is undefined, and whether it is to be marked."""
         module = contrasts.find(name)
         found = [self.score(Shown(variant=variant), split, part, text) for variant in module.VARIANTS]
-        if None in found:
+        means = [score.mean for score in found if score]
+        if len(means) < len(found):
             return None, False
-        means = [score.mean for score in found]
         return module.value(*means), module.below(*means)
 
     def by_m(self, split: str, part: str) -> pd.DataFrame:
@@ -92,7 +93,7 @@ class Results:
         rows = rows[rows["facet"] == ALL]
         rows = rows.assign(m=rows["variant"].str.extract(OF_M, expand=False)).dropna(subset=["m"])
         scores = {int(m): _score(of) for m, of in rows.groupby("m")}
-        found = {m: (scores[m].mean, *scores[m].interval) for m in sorted(scores)}
+        found = {m: (score.mean, *score.interval) for m, score in sorted(scores.items()) if score}
         return pd.DataFrame.from_dict(found, orient="index", columns=["mean", "low", "high"])
 
     def _of(self, shown: Shown, split: str | Sequence[str], part: str, text: str) -> pd.DataFrame:

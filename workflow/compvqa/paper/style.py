@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -19,7 +20,7 @@ INK, SOFT, PAPER, LINE = "#1f2430", "#5d6675", "#8b93a1", "#d9dde4"
 BLUE, ORANGE, GREEN, RED, PURPLE, TEAL = "#2f6db5", "#e08b3c", "#5a9f7d", "#c0392b", "#8063a8", "#3c9ba6"
 COLORS = (BLUE, ORANGE, GREEN, PURPLE, TEAL, RED)
 PALE = "#b9cfe8"
-RC = {
+RC: Any = {
     "figure.dpi": 100,
     "savefig.dpi": 160,
     "figure.constrained_layout.use": True,

@@ -81,9 +81,9 @@ def fit(rows: Iterable[tuple[float, float, float]], typical: float = math.inf) -
     points = sorted((work, sum(amounts) / len(amounts)) for work, amounts in means.items())
     if not points:
         return Curve((0.0,), (0.0,))
-    start = (0.0, _fixed(points, typical))
-    work, amounts = zip(start, *(point for point in points if point[0] > 0), strict=True)
-    return Curve(work, tuple(map(float, np.maximum.accumulate(amounts))))
+    known = [(0.0, _fixed(points, typical)), *(point for point in points if point[0] > 0)]
+    most = np.maximum.accumulate([amount for _, amount in known])
+    return Curve(tuple(work for work, _ in known), tuple(map(float, most)))
 
 
 def _fixed(points: Sequence[tuple[float, float]], typical: float) -> float:

@@ -87,7 +87,7 @@ def forecast(
             continue
         roots[job.name] = frozenset([job.rule]) if job.cause else frozenset().union(*(roots[n] for n in job.after))
         why = job.cause or f"follows {_listed(sorted(roots[job.name]))}"
-        load = _load(job, lambda path, later=later: later[path] if path in later else size_of(path))
+        load = _load(job, lambda path: later[path] if path in later else size_of(path))
         cost = costs.of(job.rule, model, load, job.gpus) if load else None
         now = {path: size_of(path) for _, path in job.outputs}
         outputs = cost.outputs if cost else costs.sizes(job.rule, model, load) if load else {}
@@ -111,7 +111,8 @@ def from_nothing(jobs: Sequence[Job], costs: Costs, size_of: Callable[[str], flo
 def _load(job: Job, size_of: Callable[[str], float | None]) -> Load | None:
     """A job's load, None where the size of an input that it goes through is not known."""
     sizes = {path: size_of(path) for path in gone_through(job)}
-    return None if None in sizes.values() else load_of(job, sizes)
+    known = {path: size for path, size in sizes.items() if size is not None}
+    return load_of(job, known) if len(known) == len(sizes) else None
 
 
 def _growth(job: Job, load: Load | None, size_of: Callable[[str], float | None]) -> float | None:
@@ -127,9 +128,10 @@ def _written(
     files = Counter(name for name, _ in job.outputs)
 
     def size(name: str, path: str) -> float | None:
-        if now[path] is not None and growth is not None:
-            return now[path] * growth
-        return outputs.get(name, 0.0) * MB / files[name] if outputs else now[path]
+        before = now[path]
+        if before is not None and growth is not None:
+            return before * growth
+        return outputs.get(name, 0.0) * MB / files[name] if outputs else before
 
     return {path: size(name, path) for name, path in job.outputs}
 

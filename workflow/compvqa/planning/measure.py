@@ -46,14 +46,14 @@ def measured(
 
     found = []
     for job, model in zip(jobs, models_of(jobs), strict=True):
-        sizes = {path: size(path) for path in job.inputs}
+        sizes = {path: bytes_ for path in job.inputs if (bytes_ := size(path)) is not None}
         path = benchmarks.get(job.name)
-        if path is None or not path.exists() or None in sizes.values():
+        if path is None or not path.exists() or sizes.keys() != {*job.inputs}:
             continue
         wall, cpu, peak = _read(path)
         if not _together(path, wall, [Path(output) for _, output in job.outputs]):
             continue
-        outputs: Counter[str] = Counter()
+        outputs: dict[str, float] = defaultdict(float)
         for name, output in job.outputs:
             outputs[name] += (size(output) or 0) / MB
         found.append(Measured(job, model, load_of(job, sizes), cpu, wall, peak, outputs))
@@ -97,7 +97,8 @@ def _read(path: Path) -> tuple[float, float, float]:
     try:
         with path.open(encoding="utf-8") as file:
             last = list(csv.DictReader(file, delimiter="\t"))[-1]
-        wall, sampled, peak = (None if last[key] == "NA" else float(last[key]) for key in ("s", "cpu_time", "max_rss"))
+        sampled, peak = (None if last[key] == "NA" else float(last[key]) for key in ("cpu_time", "max_rss"))
+        wall = float(last["s"])
         return wall, cpu_seconds(wall, sampled), peak or 0.0
     except (IndexError, KeyError, TypeError, ValueError):
         raise InputError(f"{path} is no benchmark file of Snakemake: delete it.") from None

@@ -50,7 +50,7 @@ def _stages(steps: Sequence[dict]) -> Table:
     """A line for each stage, with its runs of all recipes together."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name, side in {"stage": "left", "runs": "right", "in": "right", "out": "right", "dropped": "left"}.items():
-        table.add_column(name, justify=side, no_wrap=True)
+        table.add_column(name, justify="right" if side == "right" else "left", no_wrap=True)
     table.add_column("read from", no_wrap=True, overflow="ellipsis")
     stage_of = {step["recipe"]: step["stage"] for step in steps}
     for stage in dict.fromkeys(stage_of.values()):
@@ -99,7 +99,7 @@ def _folds(rows: Sequence[dict]) -> list[RenderableType]:
     """A line for each model: over all tables that it judged, whether it had seen any image of them."""
     if not rows:
         return [Text("no image filter had a part in this split")]
-    lines = []
+    lines: list[RenderableType] = []
     for model in dict.fromkeys(row["model"] for row in rows):
         mine = [row for row in rows if row["model"] == model]
         checked = [row for row in mine if not row["missing"]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
 import duckdb
 
@@ -29,7 +30,7 @@ def differences(a: tuple[History, Sequence[Record]], b: tuple[History, Sequence[
     """
     before, after = _by_place(*a), _by_place(*b)
     both = [place for place in before if place in after]
-    result = {
+    result: dict[str, Any] = {
         "stages": [{"stage": place, "in": "A"} for place in before if place not in after]
         + [{"stage": place, "in": "B"} for place in after if place not in before],
         "config": [],

@@ -49,5 +49,5 @@ def _fold(root: Path, table: str, scenes: str, saw: str) -> dict:
     with duckdb.connect() as connection:
         for name, path in {"presence": table, "scenes": scenes, "saw": saw}.items():
             connection.read_parquet(str(root / path)).create_view(name)
-        values = connection.execute(_JUDGED, {"fold": fold}).fetchone()
+        (values,) = connection.execute(_JUDGED, {"fold": fold}).fetchall()
     return row | dict(zip(("images", "pairs", "both", "saw", "first"), values, strict=True))

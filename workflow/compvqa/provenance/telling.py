@@ -182,7 +182,7 @@ def _counts(made: Sequence[dict]) -> Table:
 def _folds(rows: Sequence[dict]) -> list[RenderableType]:
     if not rows:
         return [Text("no image filter had a part in this split")]
-    lines = []
+    lines: list[RenderableType] = []
     for row in rows:
         if row["missing"]:
             lines.append(Text(f"{row['table']}, {row['model']}: not checked, {', '.join(row['missing'])} is gone"))

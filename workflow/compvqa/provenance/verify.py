@@ -207,9 +207,11 @@ class _Verification:
     def _recipes(self) -> Iterator[Finding]:
         """Records whose recipe is not the hash of what they list, and tables that carry another than their record's."""
         for record in self.records:
-            parts = (record.data[key] for key in ("stage", "code", "settings", "seed"))
+            stage, code, settings, seed = (record.data[key] for key in ("stage", "code", "settings", "seed"))
             fingerprints = [self._fingerprint(path, digest) for path, digest in record.inputs.items()]
-            expected = hashed_recipe(*parts, fingerprints) if all(fingerprints) else record.recipe
+            known = [fingerprint for fingerprint in fingerprints if fingerprint]
+            whole = len(known) == len(fingerprints)
+            expected = hashed_recipe(stage, code, settings, seed, known) if whole else record.recipe
             if expected != record.recipe:
                 text = f"{record.path} has the recipe {record.recipe}, but what it lists gives {expected}"
                 yield Finding(ALTERED, record.path, f"{text}: it was changed.")
@@ -248,8 +250,8 @@ class _Verification:
         if silent:
             told = f"{silent[0].path} does not say which modules ran, as {len(silent) - 1:,} more: compvqa was older."
             yield Finding(UNVERIFIABLE, silent[0].path, told)
-        told = (record for record in self.records if "modules" in record.data and record.stage not in FETCHED)
-        ran = Counter((record.stage, record.data["code"], *record.data["modules"]) for record in told)
+        telling = (record for record in self.records if "modules" in record.data and record.stage not in FETCHED)
+        ran = Counter((record.stage, record.data["code"], *record.data["modules"]) for record in telling)
         for (stage, code, *modules), n in sorted(ran.items()):
             here = _digest(modules)
             if here != code:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -41,7 +42,7 @@ def front_matter(described: Description) -> str:
     A configuration is a split, its parts are the hub's "splits". A part without questions is left out: ``datasets`` can
     not read a file without rows.
     """
-    data = {
+    data: dict[str, Any] = {
         "pretty_name": described.name,
         "license": described.licence.tag or "other",
         **({} if described.licence.tag not in ("", "other") else {"license_name": described.licence.text}),

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
 
 from compvqa import tables
 
@@ -132,7 +133,7 @@ def shown(path: Path) -> str:
     return PROJECT + path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
 
 
-def without_folders(value: object) -> object:
+def without_folders(value: Any) -> Any:
     """``value`` with each absolute path in it cut to its name."""
     if isinstance(value, dict):
         return {key: without_folders(item) for key, item in value.items()}

@@ -60,7 +60,8 @@ class Download:
         """The bytes beyond which what comes cannot be it, if anything is known of its size."""
         if self.bytes:
             return int(self.bytes)
-        return max(FAR * self.declared(), SMALL) if self.declared() else None
+        declared = self.declared()
+        return max(FAR * declared, SMALL) if declared else None
 
 
 def read_sources(path: Path) -> list[Download]:

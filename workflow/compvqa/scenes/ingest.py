@@ -378,10 +378,11 @@ def _merge_counts(connection: duckdb.DuckDBPyConnection, sources: list[Path]) ->
         for schema in (SCENES, OBJECTS, ATTRIBUTES, RELATIONS, MODIFIERS):
             path = folder / f"{schema.name}.parquet"
             counts[f"{folder.name}: {schema.name} in"] = pq.read_metadata(path).num_rows
-            counts[f"{folder.name}: {schema.name} out"] = connection.execute(
+            ((left,),) = connection.execute(
                 "SELECT count(*) FROM read_parquet(?) SEMI JOIN (FROM kept WHERE place = ?) USING (scene_id)",
                 [str(path), place],
-            ).fetchone()[0]
+            ).fetchall()
+            counts[f"{folder.name}: {schema.name} out"] = left
         dropped = counts[f"{folder.name}: scenes in"] - counts[f"{folder.name}: scenes out"]
         counts[f"{folder.name}: scenes dropped: image has a scene"] = dropped
     for schema in (SCENES, OBJECTS, RELATIONS):

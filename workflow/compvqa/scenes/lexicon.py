@@ -186,7 +186,12 @@ class Lexicon:
 
     def _stated(self, kind: str, x: str, y: str) -> float | None:
         """What the entries of x and y say of each other, if anything."""
-        table = {"noun": self.data.nouns, "attribute": self.data.attributes, "relation": self.data.relations}[kind]
+        tables: Mapping[str, Mapping[str, NounEntry | AttributeEntry | RelationEntry]] = {
+            "noun": self.data.nouns,
+            "attribute": self.data.attributes,
+            "relation": self.data.relations,
+        }
+        table = tables[kind]
         for one, other in ((x, y), (y, x)):
             entry = table.get(one)
             if entry and other in entry.overlaps:
@@ -257,7 +262,7 @@ class Lexicon:
             (one, (other, self._noun_above(y))),
             (other, (one, self._noun_above(x))),
         ):
-            if {whole, *above} & set(self.data.parts.get(part, ())):
+            if {whole, *above} & set(self.data.parts.get(part or "", ())):
                 return True
         return any(one in blurred and other in blurred for blurred in self.data.blurred)
 

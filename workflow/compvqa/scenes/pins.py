@@ -98,7 +98,9 @@ def read_tsv(path: Path, wanted: list[str]) -> Iterator[dict[str, str]]:
                 raise InputError(f"{path} lacks the column {missing[0]!r}.")
             for row in reader:
                 if None in row or None in row.values():
-                    columns = f"expected {len(reader.fieldnames)} columns, tabs between them, also where one is empty"
+                    columns = (
+                        f"expected {len(reader.fieldnames or ())} columns, tabs between them, also where one is empty"
+                    )
                     raise InputError(f"{path}, line {reader.line_num}: {columns}.")
                 yield {name: row[name].strip() for name in wanted}
     except OSError as error:

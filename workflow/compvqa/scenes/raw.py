@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from compvqa.scenes.graph import Box
 
@@ -139,7 +140,8 @@ def clean_box(
     Its corner must not be negative and must lie in the picture of ``width`` x ``height``, if these are known; its size
     must be positive. One that leaves the picture by more than a pixel is kept as it is, and counted in ``report``.
     """
-    box = x, y, w, h = record.get("x"), record.get("y"), record.get("w"), record.get("h")
+    box: Any = record.get("x"), record.get("y"), record.get("w"), record.get("h")
+    x, y, w, h = box
     whole = x.__class__ is int and y.__class__ is int and w.__class__ is int and h.__class__ is int
     for value in () if whole else box:
         if value.__class__ is not int and (value.__class__ is not float or not math.isfinite(value)):

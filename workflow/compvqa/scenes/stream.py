@@ -10,9 +10,10 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from compvqa.errors import InputError
 from compvqa.files import TOO_LONG
@@ -45,7 +46,7 @@ def _pairs(pairs: list[tuple[str, object]]) -> dict:
     return first
 
 
-def members(path: Path | str) -> Iterator[tuple[str, object]]:
+def members(path: Path | str) -> Generator[tuple[str, Any], None, None]:
     """The (key, value) pairs of the JSON object in the file, repeated keys included, in their order.
 
     Raises :class:`InputError` where the file is missing, truncated, not UTF-8, not JSON, or no object.
@@ -54,13 +55,13 @@ def members(path: Path | str) -> Iterator[tuple[str, object]]:
         yield from _members(window)
 
 
-def elements(path: Path | str) -> Iterator[object]:
+def elements(path: Path | str) -> Generator[Any, None, None]:
     """The elements of the JSON array in the file; errors as for :func:`members`."""
     with closing(_Window(Path(path))) as window:
         yield from _elements(window)
 
 
-def elements_of(path: Path | str, name: str) -> Iterator[object]:
+def elements_of(path: Path | str, name: str) -> Iterator[Any]:
     """The elements of the array under the key ``name`` of the JSON object in the file, one at a time.
 
     What other keys hold is passed over (:func:`entries_of` gives it). Errors as for :func:`members`, and where no key

@@ -11,8 +11,9 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO
+from typing import IO, Self
 
 from compvqa.errors import InputError, disk_full
 from compvqa.progress import track
@@ -45,8 +46,8 @@ class _Info(tarfile.TarInfo):
     """A header in a tar; a bomb among what headers tell of long names is refused before it is read into memory."""
 
     @classmethod
-    def frombuf(cls, *given) -> tarfile.TarInfo:
-        info = super().frombuf(*given)
+    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+        info = super().frombuf(buf, encoding, errors)
         if info.type in _LONG and info.size > HEADER:
             raise tarfile.ReadError(f"a header of {info.size:,} bytes")
         return info
@@ -59,7 +60,7 @@ class _Member:
     name: str
     size: int
     encrypted: bool
-    open: Callable[[], IO[bytes]]
+    open: Callable[[], IO[bytes] | None]  # None of what is no file in a tar
 
 
 def unpack(archive: Path, folder: Path, kind: str, wanted: Sequence[str] = (), declared: float | None = None) -> int:
@@ -72,7 +73,8 @@ def unpack(archive: Path, folder: Path, kind: str, wanted: Sequence[str] = (), d
     """
     try:
         with zipfile.ZipFile(archive) if kind == "zip" else tarfile.open(archive, tarinfo=_Info) as opened:
-            chosen = _chosen(archive, _in_zip(opened, archive) if kind == "zip" else _in_tar(opened, archive), wanted)
+            members = _in_zip(opened, archive) if isinstance(opened, zipfile.ZipFile) else _in_tar(opened, archive)
+            chosen = _chosen(archive, members, wanted)
             _check_size(archive, chosen, declared)
             check_room(folder, sum(member.size for member in chosen), f"what {archive} holds")
             for member in track(chosen, f"unpack {archive.name}", unit="file"):
@@ -117,14 +119,14 @@ def _in_zip(opened: zipfile.ZipFile, archive: Path) -> Iterator[_Member]:
         plain = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG, stat.S_IFDIR)
         name = _checked(archive, info.filename, plain, info.is_dir())
         if not info.is_dir():
-            yield _Member(name, info.file_size, bool(info.flag_bits & 1), lambda info=info: opened.open(info))
+            yield _Member(name, info.file_size, bool(info.flag_bits & 1), partial(opened.open, info))
 
 
 def _in_tar(opened: tarfile.TarFile, archive: Path) -> Iterator[_Member]:
     for info in opened:
         name = _checked(archive, info.name, info.isfile() or info.isdir(), info.isdir())
         if info.isfile():
-            yield _Member(name, info.size, False, lambda info=info: opened.extractfile(info))
+            yield _Member(name, info.size, False, partial(opened.extractfile, info))
     opened.fileobj.seek(opened.offset)
     if any(opened.fileobj.read(tarfile.BLOCKSIZE)):  # to tarfile a broken header is the end
         raise Refused(f"{archive} is no whole tar archive (broken header at byte {opened.offset:,})")

@@ -191,6 +191,11 @@ def read_questions(
 def paraphrased(questions: Questions, paraphrases: Path) -> Questions:
     """The questions that have a paraphrase in the table ``paraphrases``, with that for their text, without programs."""
     texts = dict(zip(*(column.to_pylist() for column in tables.read(paraphrases, PARAPHRASES)), strict=True))
-    new = [texts.get(question_id) for question_id in questions.ids]
-    columns = (questions.ids, new, questions.answers, questions.images)
-    return Questions(*([value for value, text in zip(column, new, strict=True) if text] for column in columns))
+    asked = [number for number, question_id in enumerate(questions.ids) if texts.get(question_id)]
+    ids = [questions.ids[number] for number in asked]
+    return Questions(
+        ids,
+        [texts[question_id] for question_id in ids],
+        [questions.answers[number] for number in asked],
+        [questions.images[number] for number in asked],
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pyarrow as pa
 import torch
@@ -93,14 +94,15 @@ def train(
     task = Task(
         tokenizer_of(model, model_settings, asked.texts, base),
         sorted(set(asked.answers)),
-        *((None, None) if store is None else (store.dimension, settings.most_regions)),
+        None if store is None else store.dimension,
+        None if store is None else settings.most_regions,
         getattr(module, "survey", lambda questions: {})(asked),
     )
     net = module.build(model_settings, task)
-    if start is not None:
+    if start is not None and base is not None:
         net.start_from(load_weights(start / "model.safetensors"), shared_words(task.tokenizer, base))
     recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), start, *asked.ids, "dev"]
-    recipe += [*held_out.ids, None if store is None else tables.recipe_of(regions)]
+    recipe += [*held_out.ids, None if store is None or regions is None else tables.recipe_of(regions)]
     job = Job(
         net, model_settings, task, asked, held_out, store, out, settings.optimisation, number,
         f"train {model}", tuple(recipe), getattr(module, "optimizer", None),
@@ -126,7 +128,7 @@ def _train(job: Job) -> dict[str, float]:
 
 def _described(model: str, settings: Settings, task: Task) -> dict:
     """What is kept beside the weights: all that it takes to build the net again."""
-    described = {"model": model, "settings": settings.model_dump(), "dimension": task.dimension}
+    described: dict[str, Any] = {"model": model, "settings": settings.model_dump(), "dimension": task.dimension}
     described |= {"most_regions": task.most_regions, "answers": task.answers, "tokenizer": task.tokenizer.to_str()}
     return described | ({"survey": task.survey} if task.survey else {})
 
@@ -170,8 +172,9 @@ def predict(
         raise InputError(f"{run_folder} was trained on features of another length than {features}: train it again.")
     module = plugin(described["model"])
     model_settings = module.ModelSettings(**described["settings"])
-    known = (described[name] for name in ("answers", "dimension", "most_regions"))
-    task = Task(Tokenizer.from_str(described["tokenizer"]), *known, described.get("survey", {}))
+    answers, dimension, most_regions = (described[name] for name in ("answers", "dimension", "most_regions"))
+    tokenizer = Tokenizer.from_str(described["tokenizer"])
+    task = Task(tokenizer, answers, dimension, most_regions, described.get("survey", {}))
     model = module.build(model_settings, task)
     model.load_state_dict(load_weights(run_folder / "model.safetensors"))
     texts = {GENERATED: read_questions(dataset, scenes, split, parts)}

@@ -10,7 +10,7 @@ import typer
 
 from compvqa import facts
 from compvqa.cli.data import Scenes
-from compvqa.cli.options import Code, Config, Frame, optional, scene_tables
+from compvqa.cli.options import NOTHING, Code, Config, Frame, optional, scene_tables
 from compvqa.errors import InputError
 
 
@@ -21,10 +21,10 @@ def load_neo4j(
     ] = None,
     splits: Annotated[
         list[Path], typer.Option(help="Folder of the dataset's splits, or a split's table; repeat.")
-    ] = (),
+    ] = NOTHING,
     predictions: Annotated[
         list[Path], typer.Option(help="Models' answers: a folder of runs, a table, .csv or .jsonl; repeat.")
-    ] = (),
+    ] = NOTHING,
     drop: Annotated[
         bool, typer.Option("--drop", help="Remove the dataset or, where none is given, the scenes' graph instead.")
     ] = False,

@@ -42,9 +42,12 @@ def image_examples(
     frame = Frame("image_examples", config, seed, code)
     settings = frame.settings(ExampleSettings)
     found = [parquet_in(graphs / name) for name in ("subgraphs", "occurrences", "seeds", "candidates")]
-    outputs = [out / "examples.parquet", out / "texts.parquet"]
+    subgraphs, occurrences, seeds, candidates = found
+    outputs = examples, texts = out / "examples.parquet", out / "texts.parquet"
     frame.run(
-        lambda: make_examples(*found, scenes, overlap, *outputs, settings, seed),
+        lambda: make_examples(
+            subgraphs, occurrences, seeds, candidates, scenes, overlap, examples, texts, settings, seed
+        ),
         [*(path for paths in found for path in paths), *scene_tables(scenes), overlap],
         outputs,
     )
@@ -70,12 +73,14 @@ def image_filter(
     request = frame.settings(FilterRequest)
     size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
     settings = validate(PresenceTraining, request.presence, "presence")
-    given = [examples / "examples.parquet", examples / "texts.parquet", scenes / "scenes.parquet"]
-    store = [features / name for name in SOME]
+    pairs, texts, shown = examples / "examples.parquet", examples / "texts.parquet", scenes / "scenes.parquet"
+    regions, vectors = store = [features / name for name in SOME]
     before = [] if start is None else [start / name for name in ("model.safetensors", "model.json", SAW)]
     frame.run(
-        lambda: train_presence(request.model, *given, *store, start, fold, out, size, settings, seed),
-        [*given, *store, *before],
+        lambda: train_presence(
+            request.model, pairs, texts, shown, regions, vectors, start, fold, out, size, settings, seed
+        ),
+        [pairs, texts, shown, *store, *before],
         [out / name for name in FILES],
         model=request.model,
     )
@@ -157,10 +162,10 @@ def image_labels(
 
     frame = Frame("image_labels", config, seed, code)
     settings = frame.settings(ImageLabelSettings)
-    found = [parquet_in(graphs / name) for name in ("seeds", "candidates")]
+    seeds, candidates = (parquet_in(graphs / name) for name in ("seeds", "candidates"))
     frame.run(
-        lambda: label_images(*found, complete, lexicon, out, settings, seed),
-        [*(path for paths in found for path in paths), *scene_tables(complete), lexicon],
+        lambda: label_images(seeds, candidates, complete, lexicon, out, settings, seed),
+        [*seeds, *candidates, *scene_tables(complete), lexicon],
         [out],
     )
 

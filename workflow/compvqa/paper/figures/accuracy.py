@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -37,7 +39,7 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
         ax.barh(at, means, height * 0.9, xerr=spread, error_kw=line, color=COLORS[number % 2], label=column)
         marks += [(paper, y) for name, y in zip(names, at, strict=True) if (paper := reference.value(name, column))]
     if marks:
-        look = {"mfc": style.PAPER, "mec": "white", "ms": 7.5, "mew": 0.9}
+        look: dict[str, Any] = {"mfc": style.PAPER, "mec": "white", "ms": 7.5, "mew": 0.9}
         ax.plot(*zip(*marks, strict=True), "D", label="paper (test)", **look)
     ax.set_yticks(np.arange(len(names)), [reference.label(name) for name in names], color=style.INK)
     ax.invert_yaxis()

@@ -30,8 +30,8 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     ax.set_ylabel("questions")
     ax.set_xticks(range(len(names)), [style.shortened(name) for name in names])
     ax.tick_params(axis="x", rotation=50, length=0)
-    for label in ax.get_xticklabels():
-        label.set(ha="right", rotation_mode="anchor")
+    for tick in ax.get_xticklabels():
+        tick.set(ha="right", rotation_mode="anchor")
     style.thousands(ax)
     ax.legend(loc="upper right", bbox_to_anchor=(1, 0.93))
     if "most common" in reference.facts:

@@ -28,7 +28,8 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
         style.nothing_to_show(ax, "no model was trained with several M")
         return figure
     band = reference.facts["most"]
-    ax.axvspan(band.low, band.high, color=style.LINE, alpha=0.45, lw=0, label=band.text)
+    if band.low is not None and band.high is not None:
+        ax.axvspan(band.low, band.high, color=style.LINE, alpha=0.45, lw=0, label=band.text)
     for (name, curve), color in zip(curves.items(), style.COLORS, strict=False):
         _draw(ax, name, curve, color)
     ax.set_title(f"Accuracy by M ({reference.options['part'].partition('_')[0]}, %)")

@@ -31,7 +31,8 @@ class Ours:
         part = next((part.name for split in splits for part in split.tested), "")
         if shown.left_out:
             filtered = [self.whole - sum(part.questions for part in s.fitted) for s in splits if s.fitted]
-            return Cell(*(over_seeds(filtered) if filtered else ()), paper=paper, form=form(shown))
+            mean, deviation = over_seeds(filtered) if filtered else (None, None)
+            return Cell(mean, deviation, paper, form(shown))
         if shown.contrast:
             value, low = self.results.contrast(shown.contrast, names, part, self.text)
             given = (self.contrasts, shown.contrast, self.results.model, names, part, self.text)

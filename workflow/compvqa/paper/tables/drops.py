@@ -21,13 +21,16 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     templates = sorted({*generated, *dropped})
     blank = (Cell(form="none"),) * (1 + len(PARTS))
 
-    def rows_of(label: str, names: list[str], **look: bool) -> list[Row]:
+    def rows_of(label: str, names: list[str], rule_above: bool = False) -> list[Row]:
         of = [sum(generated[name] for name in names)]
         of += [sum(kept[name, part] for name in names) for part in PARTS]
         reasons = sum((dropped[name] for name in names if name in dropped), Counter())
         cells = [Cell(value, form="count") for value in (*of, reasons.total())]
         why = [(f"{label}: {reason}", Cell(reasons[reason], form="count")) for reason in _ranked(reasons)]
-        return [Row(label, tuple(cells), **look), *(Row(name, (*blank, cell), minor=True) for name, cell in why)]
+        return [
+            Row(label, tuple(cells), rule_above=rule_above),
+            *(Row(name, (*blank, cell), minor=True) for name, cell in why),
+        ]
 
     rows = [row for template in templates for row in rows_of(template, [template])]
     rows += rows_of("all", templates, rule_above=bool(templates))

@@ -50,6 +50,13 @@ class Number:
     high: float | None = None
     paper: str | None = None
 
+    @property
+    def ours(self) -> tuple[float, float, float] | None:
+        """Value, low and high; None where any is missing."""
+        if self.value is None or self.low is None or self.high is None:
+            return None
+        return self.value, self.low, self.high
+
 
 def make(inputs: Inputs, reference: Reference) -> Table:
     """A row a claim of ``options.claims``, which are named like the facts that quote the paper.
@@ -84,9 +91,10 @@ def _claim(reference: Reference, name: str) -> Claim:
 
 def judged(claim: Claim, first: Number, second: Number) -> str:
     """What our numbers say of a claim."""
-    if None in (first.value, second.value, first.low, second.low):
+    if first.ours is None or second.ours is None:
         return MISSING
-    return claim.verdict(first.value - second.value, first.low - second.high, first.high - second.low)
+    (a, a_low, a_high), (b, b_low, b_high) = first.ours, second.ours
+    return claim.verdict(a - b, a_low - b_high, a_high - b_low)
 
 
 def number(lines: Lines, place: Place) -> Number:
@@ -94,7 +102,8 @@ def number(lines: Lines, place: Place) -> Number:
     table, row, column = place
     line = lines.get((table, row), {})
     ends = (line.get(name) for name in (column, f"{column} low", f"{column} high"))
-    return Number(*(float(end) if end else None for end in ends), line.get(f"{column} (paper)") or None)
+    value, low, high = (float(end) if end else None for end in ends)
+    return Number(value, low, high, line.get(f"{column} (paper)") or None)
 
 
 def _read(paths: Iterable[Path]) -> Lines:

@@ -29,5 +29,5 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     notes = ["Accuracy in percent." + (f" Ours: mean ± deviation over {seeds} seeds." if seeds > 1 else "")]
     notes += [f"Not run here: {', '.join(missing)}."] if missing else []
     notes += [why for text in (GENERATED, PARAPHRASED) if (why := results.missing(text)[1])][:1]
-    columns, notes = reference.columns, (*notes, *reference.notes)
-    return Table(reference.title, reference.citation, "Model", columns, tuple(rows), notes)
+    notes += reference.notes
+    return Table(reference.title, reference.citation, "Model", reference.columns, tuple(rows), tuple(notes))

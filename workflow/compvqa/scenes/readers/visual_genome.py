@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from compvqa.scenes.keys import Keys
 from compvqa.scenes.raw import (
@@ -87,7 +88,7 @@ def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
     )
 
 
-def _object(scene_id: str, item: object, size: tuple[int | None, int | None], report: Report) -> RawObject | None:
+def _object(scene_id: str, item: Any, size: tuple[int | None, int | None], report: Report) -> RawObject | None:
     object_id = _id(item.get("object_id")) if isinstance(item, dict) else None
     if isinstance(item, dict) and (wrong := OBJECT.wrong(item, report)):
         report.reject(scene_id, "object" if object_id is None else f"object {object_id}", wrong)

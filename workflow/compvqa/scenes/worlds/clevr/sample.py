@@ -58,7 +58,7 @@ def sample_scene(settings: ClevrSettings, seed: int, index: int) -> dict:
 
 def _values(settings: ClevrSettings, rng: Random, many: int) -> list[Values] | None:
     """The objects' attributes; None where a required pair is missing."""
-    found = []
+    found: list[Values] = []
     while len(found) < many:
         shape = rng.choice(list(settings.shapes))
         palette = settings.palette(shape)

@@ -155,7 +155,7 @@ def table(make: Maker) -> Cluster:
 
 def row(make: Maker, cluster: Cluster, support: Thing, nouns: Sequence[str], half: float, level: float) -> None:
     """Things side by side on ``support``, as many as there is room for."""
-    parts = []
+    parts: list[Thing] = []
     for noun in nouns:
         part = vessel(make, noun) if noun in ("vase", "bowl") and make.chance(0.65) else None
         if part is None:
@@ -170,7 +170,7 @@ def row(make: Maker, cluster: Cluster, support: Thing, nouns: Sequence[str], hal
         parts.append(part)
     widths = [p.extent()[2] - p.extent()[0] for p in parts]
     spare = 2 * half - 2 - sum(widths)
-    gaps = []
+    gaps: list[float] = []
     for _ in parts[1:]:
         left_over = spare - sum(gaps) - 5 * (len(parts) - 2 - len(gaps))
         gaps.append(24 + 4 * make.rng.random() if left_over > 30 and make.chance(0.4) else 5.0)

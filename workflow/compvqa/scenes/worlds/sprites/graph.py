@@ -143,9 +143,9 @@ def general_name(
         (settings.hypernym, "hypernym", NOUNS[noun].hypernyms),
         (settings.synonym, "synonym", NOUNS[noun].synonyms),
     ):
-        options = [option for option in options if known is None or option in known]
-        if options and draws.happens(rate, what, key):
-            return draws.one_of(options, what, key)
+        possible = [option for option in options if known is None or option in known]
+        if possible and draws.happens(rate, what, key):
+            return draws.one_of(possible, what, key)
     return noun
 
 

@@ -159,7 +159,8 @@ def _legs(
         figure.back.limb(points, color, width)
         figure.back.ellipse(foot[0], foot[1], 5.5, 2.8, fill=shoe)
         if noun == "boy":
-            short = [points[0], tuple((a + b) / 2 for a, b in zip(points[0], points[1], strict=True))]
+            (x, y), (to_x, to_y) = points[:2]
+            short = [(x, y), ((x + to_x) / 2, (y + to_y) / 2)]
             figure.back.limb(short, trousers, width + 3)
 
 

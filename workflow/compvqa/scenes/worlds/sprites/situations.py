@@ -49,7 +49,8 @@ class Verb:
     @property
     def phrases(self) -> list[tuple[str, str]]:
         """(words before it, role) for each role after the second but the place: the relation's modifiers."""
-        found, words = [], []
+        found: list[tuple[str, str]] = []
+        words: list[str] = []
         for word in self.sentence.split():
             if word.isupper():
                 found.append((" ".join(words), word.lower()))
