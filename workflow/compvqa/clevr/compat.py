@@ -39,7 +39,7 @@ class SceneChoices:
     def drawn(self, node: Node, given: int, rng: random.Random) -> list[Choice]:
         """The choices of a node in a random order; ``given`` is the mask, or the object's number, right above it."""
         if node.composite is None:
-            found = [(word,) for word in self.words.values[node.kind.partition("_")[2] or "relation"]]
+            found: list[Choice] = [(word,) for word in self.words.values[node.kind.partition("_")[2] or "relation"]]
         else:
             key = (node.kind, given)
             if key not in self.known:
@@ -125,7 +125,7 @@ class InOrder:
             return FUNCTIONS[node.kind](scene, inputs, choice)
         mask, words = inputs[0], choice
         if node.composite["relate"]:
-            mask, words = scene.relations[choice[0]][mask], choice[1:]
+            mask, words = scene.relations[choice[0] or ""][mask], choice[1:]
         end = node.composite["end"]
         if not end and words == choice == NOTHING:
             return given[-1]

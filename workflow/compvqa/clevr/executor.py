@@ -7,6 +7,7 @@ ill-posed: it has no answer, which is told apart from "no".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from compvqa.clevr.language import GROUPS, LANGUAGE, OBJECT, OBJECTS
 from compvqa.clevr.scene import Scene
@@ -14,8 +15,9 @@ from compvqa.errors import InputError
 from compvqa.programs.language import ProgramTypeError
 from compvqa.programs.rows import Program
 
-Value = int | str | bool
-Function = Callable[[Scene, Sequence, Sequence], Value | None]
+# A number, a word, a truth value, or objects as the bits of a number: an operator says which, as no checker can see
+Value: TypeAlias = Any
+Function = Callable[[Scene, Sequence, Sequence], Value]
 ILL_POSED = None  # what an ill-posed program gives
 
 
@@ -73,9 +75,9 @@ for _group in GROUPS:
     }
 
 
-def values(program: Program, scene: Scene) -> list[Value | None]:
+def values(program: Program, scene: Scene) -> list[Value]:
     """The value of each row; the list ends at the first that is ill-posed, which is None."""
-    found: list[Value | None] = []
+    found: list[Value] = []
     for row in program:
         given = [found[index] for index in row.dependencies]
         found.append(FUNCTIONS[row.operation](scene, given, row.arguments))

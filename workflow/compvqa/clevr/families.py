@@ -138,7 +138,7 @@ def _variants(text: str, groups: Mapping[str, str]) -> list[str]:
     """A text with and without each of the words that may be left out, its slots holding ``groups``; no space is left
     where one is empty."""
     parts = OPTIONAL.split(text)  # every second one may be left out
-    found = {}
+    found: dict[str, None] = {}
     for kept in product((True, False), repeat=len(parts) // 2):
         chosen = "".join(part for number, part in enumerate(parts) if number % 2 == 0 or kept[number // 2])
         found[" ".join(SLOT.sub(lambda match: groups[match[0]], chosen).split())] = None

@@ -55,7 +55,7 @@ def from_functions(functions: list[dict[str, Any]]) -> list[Row]:
     for number, entry in enumerate(functions, 1):
         name = entry.get("function", entry.get("type")) if isinstance(entry, dict) else None
         words = (entry.get("value_inputs") or []) if isinstance(name, str) else None
-        if not isinstance(words, list) or not isinstance(entry.get("inputs"), list):
+        if not isinstance(name, str) or not isinstance(words, list) or not isinstance(entry.get("inputs"), list):
             raise ValueError(f"entry {number} is no function with inputs: {json.dumps(entry)[:80]}")
         rows.append(Row(name, tuple(words), tuple(entry["inputs"])))
     return rows

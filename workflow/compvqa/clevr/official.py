@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from compvqa import query, tables
 from compvqa.clevr.executor import in_words
@@ -59,7 +60,8 @@ class Record:
     def family(self, families: Families) -> tuple[str | None, str]:
         """The family, None where it can't be told, and how well it is known."""
         fits = families.of_program(self.program, self.text) if self.program else families.of_text(self.text)
-        named = f"{self.template_file}_{self.number}" if self.template_file else families.named.get(self.number)
+        by_number = None if self.number is None else families.named.get(self.number)
+        named = f"{self.template_file}_{self.number}" if self.template_file else by_number
         if named in fits or (self.program is None and named in families.templates):
             return named, ONE
         if len(fits) == 1:
@@ -114,7 +116,7 @@ def _numbered(path: Path, info: dict[str, object], part: str) -> Iterator[tuple[
             info[part] = value
 
 
-def _left(record: dict) -> list[str]:
+def _left(record: Any) -> list[str]:
     """What is counted of a record's keys that no column holds."""
     return [f"left out: {printable(key, 40)}" for key in record if key not in KNOWN]
 
@@ -208,7 +210,7 @@ def _answer(given: object, program: Sequence[Row] | None) -> str | None:
     answer = in_words(given)
     if program:
         output = LANGUAGE.operators[program[-1].operation].output
-        kind = TRUTH if answer in ("yes", "no") else NUMBER if answer.isdecimal() else "a word"
+        kind = TRUTH if answer in ("yes", "no") else NUMBER if answer and answer.isdecimal() else "a word"
         if kind != (output if output in (TRUTH, NUMBER) else "a word"):
             raise Refused("answer that its program cannot give", f"{answer} of {program[-1].operation}")
     return answer

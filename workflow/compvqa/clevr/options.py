@@ -94,7 +94,8 @@ class SceneOptions:
         return found
 
     def _related(self, given: int, end: str | None, kind: str) -> list[tuple[int, Choice]]:
-        telling, trivial = [], []
+        telling: list[tuple[int, Choice]] = []
+        trivial: list[tuple[int, Choice]] = []
         for name, related in self._relations():
             for description, mask in self.scene.described.items():
                 both = mask & related[given]

@@ -54,7 +54,7 @@ class Question:
         return self.scene_of(scene_id)
 
     @cached_property
-    def values(self) -> list[Value | None]:
+    def values(self) -> list[Value]:
         """What each row gives in the scene; the list ends at the first that is ill-posed, which is None."""
         return values(self.program, self.scene)
 
@@ -106,16 +106,18 @@ def questions(
 
     @lru_cache(maxsize=1000)
     def scene_of(scene_id: str) -> Scene:
+        assert graphs is not None
         (graph,) = graphs.graphs([scene_id])
         return of_graph(graph)
 
     shown = batch["scene_ids"].to_pylist() if "scene_ids" in batch.schema.names else [()] * batch.num_rows
-    for *read, scene_ids in zip(*(batch[column].to_pylist() for column in COLUMNS), shown, strict=True):
-        yield Question(*read, scene_ids, scene_of if graphs else None)
+    columns = (batch[column].to_pylist() for column in COLUMNS)
+    for template, answer, program, given, scene_ids in zip(*columns, shown, strict=True):
+        yield Question(template, answer, program, given, scene_ids, scene_of if graphs else None)
 
 
-def _same(value: str, name: str | None) -> bool:
-    return name is not None and value.casefold() == name.casefold()
+def _same(value: str | None, name: str | None) -> bool:
+    return name is not None and value is not None and value.casefold() == name.casefold()
 
 
 def _has(question: Question, value: str | None) -> bool:
@@ -138,15 +140,15 @@ def _answer(question: Question, value: str | None) -> bool:
     return _same(value, question.answer)
 
 
-def _mentions(question: Question, value: str | None) -> bool:
+def _mentions(question: Question, value: str) -> bool:
     return any(_attributes(value) <= description for description in question.descriptions)
 
 
-def _mentions_joined(question: Question, value: str | None) -> bool:
+def _mentions_joined(question: Question, value: str) -> bool:
     return any(_attributes(value) <= description for description in question.joined_descriptions)
 
 
-def _scene(question: Question, value: str | None) -> bool:
+def _scene(question: Question, value: str) -> bool:
     return any(_attributes(value) <= {*attributes} for attributes in question.scene.objects)
 
 

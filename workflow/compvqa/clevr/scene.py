@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from compvqa.clevr.language import GROUPS
 from compvqa.errors import InputError
@@ -94,7 +95,7 @@ def of_graph(graph: SceneGraph, split: str = "") -> Scene:
     order, space = ordered(graph), graph.space or Space({}, {}, {})
     if order and not space.directions:
         raise InputError(f"The scene {graph.scene_id} has no directions: read it from a file that tells them.")
-    objects = []
+    objects: list[Any] = []
     for key in order:
         item = graph.objects[key]
         found = {"shape": item.name} | {group: name for name, group in item.attributes.items() if group in GROUPS}

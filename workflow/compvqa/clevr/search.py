@@ -8,7 +8,7 @@ and a state that failed is not entered again.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -88,7 +88,8 @@ def _counts(node: Node) -> bool:
 def _late(template: Template) -> set[int]:
     """The nodes that give something else where a relate is left out: all that take what it gives, at once or by others,
     and a composite that has it within. Of a bare relate itself only the outcome counts."""
-    found, moved = set(), set()
+    found: set[int] = set()
+    moved: set[int] = set()
     for number, node in enumerate(template.nodes):
         if moved.intersection(node.inputs) or (node.composite and node.composite["relate"]):
             found.add(number)
@@ -154,7 +155,7 @@ class Search:
         found = self.options.of(node, self.given[node.inputs[0]], step.empty)
         if step.late:
             return self._choose_each(number, step, found.choices)
-        left = found.masks
+        left: Sequence[int] = found.masks
         while left:
             mask = left[int(self.rng.random() * len(left))]
             self.choices[number] = found.choices[mask][0]  # any: they lead to the same

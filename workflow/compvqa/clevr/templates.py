@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from compvqa.clevr.language import GROUPS, LANGUAGE, OBJECT, OBJECTS, OPERATORS, RELATION
 from compvqa.errors import InputError
@@ -36,8 +37,8 @@ class Node:
     slots: tuple[str, ...] = ()
 
     @cached_property
-    def composite(self) -> re.Match | None:
-        """The parts of a composite's name, where the node is one."""
+    def composite(self) -> Any:
+        """The parts of a composite's name (:class:`re.Match`), where the node is one, else None."""
         return COMPOSITE.fullmatch(self.kind)
 
 
@@ -93,7 +94,7 @@ def _expand(composite: re.Match, choice: Choice, start: int, above: int) -> list
         rows.append(Row(operation, arguments, (above + len(rows) - 1 if rows else start,)))
 
     if composite["relate"]:
-        add("relate", words.pop(0))
+        add("relate", words.pop(0) or "")
     for group, word in zip(GROUPS, words, strict=True):
         if word is not None:
             add(f"filter_{group}", word)

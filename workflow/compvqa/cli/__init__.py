@@ -40,7 +40,7 @@ def commands() -> list[str]:
     for part in (models, scoring, paper, publish, auditing):
         part.add_to(app)
     commands = app.registered_commands
-    return [command.name or getattr(command.callback, "__name__", "") for command in commands]
+    return [str(command.name or getattr(command.callback, "__name__", "")) for command in commands]
 
 
 def _mendable(error: Exception) -> InputError | None:

@@ -59,7 +59,7 @@ class Question:
 
     @cached_property
     def subgraph(self) -> Subgraph:
-        return parse(self.tree_json)
+        return parse(self.tree_json or "")
 
     def names(self) -> set[str]:
         """The nouns, attributes and relations in the program, its conditions included, and a queried name."""
@@ -79,8 +79,8 @@ def questions(
     are to know them; ``graphs`` tells of the scenes."""
     shown = batch["scene_ids"].to_pylist() if "scene_ids" in batch.schema.names else [()] * batch.num_rows
     rows = zip(*(batch[column].to_pylist() for column in COLUMNS), shown, strict=True)
-    for *read, given, scene_ids in rows:
-        yield Question(*read, lexicon, given, scene_ids, graphs)
+    for template, answer, program, tree, given, scene_ids in rows:
+        yield Question(template, answer, program, tree, lexicon, given, scene_ids, graphs)
 
 
 _QUANTIFIERS = {"All": "ALL", "AllSame": "ALL", "Some": "SOME", "None": "NONE"}
@@ -136,8 +136,8 @@ def _has_attribute(question: Question, value: str | None) -> bool:
     return any(_same(value, name) for name in [*attributes, *groups])
 
 
-def _same(value: str, name: str | None) -> bool:
-    return name is not None and value.casefold() == name.casefold()
+def _same(value: str | None, name: str | None) -> bool:
+    return name is not None and value is not None and value.casefold() == name.casefold()
 
 
 def _has_same_attribute(question: Question, value: str | None) -> bool:
@@ -151,7 +151,9 @@ def _has_same_attribute(question: Question, value: str | None) -> bool:
 
 
 def _structure(*parts: str) -> Callable[[Question, str | None], bool]:
-    return lambda question, value: structures.has(question.program, question.tree_json and question.subgraph, parts)
+    return lambda question, value: structures.has(
+        question.program, question.subgraph if question.tree_json else None, parts
+    )
 
 
 def _answer(question: Question, value: str | None) -> bool:

@@ -7,6 +7,7 @@ released weights, their tokenizer and size; without, a tiny one for training fro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from pydantic import Field
@@ -123,7 +124,8 @@ def _stream(
 ) -> torch.Tensor:
     """One stream through a layer across both: ``own`` [n, L, H] attend to the ``other``, then to themselves; the output
     for the first ``asked`` of them. The masks ``real`` are as in :func:`layer_over`."""
-    cross, self_attention = layer.visual_attention, getattr(layer, f"{name}_self_att")
+    cross: Any = layer.visual_attention
+    self_attention = getattr(layer, f"{name}_self_att")
     seen = attention_over(cross.att, cross.output, own, other, real_other)
     attended = attention_over(self_attention.self, self_attention.output, seen[:, :asked], seen, real)
     return getattr(layer, f"{name}_output")(getattr(layer, f"{name}_inter")(attended), attended)

@@ -36,7 +36,7 @@ class MultiImageModel(nn.Module):
     def __init__(self, backbone: Any, settings: BackboneSettings, n_answers: int):
         super().__init__()
         hidden = backbone.hidden_size
-        self.backbone = backbone
+        self.backbone: Any = backbone
         self.zeroed = settings.images == "zeroed"
         self.over_images = BertEncoder(
             BertConfig(
@@ -134,7 +134,7 @@ class MatchModel(nn.Module):
 
     def __init__(self, backbone: Any, settings: BackboneSettings, n_classes: int, zeroed: float = 0.0):
         super().__init__()
-        self.backbone = backbone
+        self.backbone: Any = backbone
         self.zeroed = zeroed
         self.head = nn.Linear(backbone.hidden_size, n_classes)
         self.region_head = nn.Linear(backbone.region_size, 1)
@@ -171,7 +171,7 @@ class MatchModel(nn.Module):
 
 
 def load_pretrained(
-    model: nn.Module,
+    model: MultiImageModel | MatchModel,
     weights: Mapping[str, torch.Tensor],
     words: Mapping[int, int],
     new: tuple[str, ...] = CLASSIFIER,

@@ -10,6 +10,7 @@ one for training from scratch on one core.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from pydantic import Field
@@ -107,11 +108,12 @@ class Backbone(nn.Module):
         projection.mul_(0.3)
         self.image.place.weight.mul_(0.5)
         anchor_columns(projection, words, columns)
-        for block in self.blocks:
+        blocks: list[Any] = [*self.blocks]
+        for block in blocks:
             for part in PARTS[:2]:
                 attention = block[part].attention.self
                 attention.key.weight.copy_(attention.query.weight)
-        self.blocks[0]["text_to_image"].attention.self.query.weight.mul_(4)
+        blocks[0]["text_to_image"].attention.self.query.weight.mul_(4)
 
     def forward(
         self,
@@ -128,7 +130,8 @@ class Backbone(nn.Module):
         text, image = self.text(input_ids), self.image(features, geometry)
         for layer in self.text_layers:
             text = layer_over(layer, text, text, words)
-        for number, block in enumerate(self.blocks, 1):
+        blocks: list[Any] = [*self.blocks]
+        for number, block in enumerate(blocks, 1):
             text, image = (
                 layer_over(block["text_to_image"], text, image, regions),
                 layer_over(block["image_to_text"], image, text, words),

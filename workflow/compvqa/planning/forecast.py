@@ -87,7 +87,7 @@ def forecast(
             continue
         roots[job.name] = frozenset([job.rule]) if job.cause else frozenset().union(*(roots[n] for n in job.after))
         why = job.cause or f"follows {_listed(sorted(roots[job.name]))}"
-        load = _load(job, lambda path: later[path] if path in later else size_of(path))
+        load = _load(job, size_of, later)
         cost = costs.of(job.rule, model, load, job.gpus) if load else None
         now = {path: size_of(path) for _, path in job.outputs}
         outputs = cost.outputs if cost else costs.sizes(job.rule, model, load) if load else {}
@@ -108,9 +108,12 @@ def from_nothing(jobs: Sequence[Job], costs: Costs, size_of: Callable[[str], flo
     return forecast(fresh, costs, lambda path: None if path in made else size_of(path))
 
 
-def _load(job: Job, size_of: Callable[[str], float | None]) -> Load | None:
-    """A job's load, None where the size of an input that it goes through is not known."""
-    sizes = {path: size_of(path) for path in gone_through(job)}
+def _load(
+    job: Job, size_of: Callable[[str], float | None], later: Mapping[str, float | None] = MappingProxyType({})
+) -> Load | None:
+    """A job's load, None where the size of an input that it goes through is not known. ``later``: sizes of files that
+    other jobs write before."""
+    sizes = {path: later[path] if path in later else size_of(path) for path in gone_through(job)}
     known = {path: size for path, size in sizes.items() if size is not None}
     return load_of(job, known) if len(known) == len(sizes) else None
 

@@ -15,7 +15,7 @@ A lexicon is a JSON file (sprites write their own; ``filters/ontology.py`` makes
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 

@@ -46,7 +46,7 @@ class _Info(tarfile.TarInfo):
     """A header in a tar; a bomb among what headers tell of long names is refused before it is read into memory."""
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str | None, errors: str) -> Self:
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         info = super().frombuf(buf, encoding, errors)
         if info.type in _LONG and info.size > HEADER:
             raise tarfile.ReadError(f"a header of {info.size:,} bytes")
@@ -60,7 +60,7 @@ class _Member:
     name: str
     size: int
     encrypted: bool
-    open: Callable[[], IO[bytes] | None]  # None of what is no file in a tar
+    open: Callable[[], IO[bytes]]
 
 
 def unpack(archive: Path, folder: Path, kind: str, wanted: Sequence[str] = (), declared: float | None = None) -> int:
@@ -122,11 +122,18 @@ def _in_zip(opened: zipfile.ZipFile, archive: Path) -> Iterator[_Member]:
             yield _Member(name, info.file_size, bool(info.flag_bits & 1), partial(opened.open, info))
 
 
+def _file_in_tar(opened: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
+    file = opened.extractfile(info)
+    if file is None:
+        raise tarfile.ReadError(f"{info.name} is no file")
+    return file
+
+
 def _in_tar(opened: tarfile.TarFile, archive: Path) -> Iterator[_Member]:
     for info in opened:
         name = _checked(archive, info.name, info.isfile() or info.isdir(), info.isdir())
         if info.isfile():
-            yield _Member(name, info.size, False, partial(opened.extractfile, info))
+            yield _Member(name, info.size, False, partial(_file_in_tar, opened, info))
     opened.fileobj.seek(opened.offset)
     if any(opened.fileobj.read(tarfile.BLOCKSIZE)):  # to tarfile a broken header is the end
         raise Refused(f"{archive} is no whole tar archive (broken header at byte {opened.offset:,})")

@@ -81,7 +81,7 @@ def _drop(scenes: Path, graph: str, questions: Path | None, patience: float) -> 
     from compvqa.covr.subgraphs.search.neo4j.bolt import connect
 
     with connect(patience) as server:
-        removed = testbed.drop(server, graph, questions and testbed.dataset_id(graph, questions))
+        removed = testbed.drop(server, graph, testbed.dataset_id(graph, questions) if questions else None)
         parts = 0 if questions else loading.drop(server, scenes)
     typer.echo(f"load-neo4j: {removed:,} datasets and {parts:,} parts of scenes removed")
 

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from compvqa import tables
 from compvqa.covr.explore.questions import Questions
@@ -257,7 +257,7 @@ def _plain(rows: list[dict]) -> tuple[list[dict], int]:
 
 def _ahead(items: Iterator[T]) -> Iterator[T]:
     """The same, each made while the one before is in use."""
-    end = object()
+    end: Any = object()
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, items, end)
         while (item := coming.result()) is not end:

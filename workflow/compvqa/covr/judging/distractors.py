@@ -90,7 +90,8 @@ class Drawn:
     def score(self, presence: Mapping[tuple[str, int], float]) -> float | None:
         """The least presence of a simple subgraph in the image; None where one has no score."""
         found = [presence.get((self.row[2], part)) for part in self.parts]
-        return None if None in found else min(found)
+        known = [p for p in found if p is not None]
+        return min(known) if len(known) == len(found) else None
 
 
 def distractors(
@@ -230,7 +231,7 @@ def _of_arm(
     for item, cause in zip(drawn, causes, strict=True):
         seed, key, scene_id = item.row
         score, tau = item.score(presence), settings.tau(key)
-        seen = score is not None and score > tau
+        seen = score is not None and tau is not None and score > tau
         yield {
             "arm": arm, "seed": seed, "key": key, "scene_id": scene_id, "kind": item.kind, "cause": cause,
             "dropped": WORDS if item.row not in passed else IMAGES if seen else "",

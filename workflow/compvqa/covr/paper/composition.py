@@ -48,7 +48,8 @@ def composition(inputs: Inputs, split: Split) -> Composition | None:
         best = readable(tested, f"composition {split.name}")[0]["question_id"]
         test = by_id(dataset, COLUMNS, [best])[best]
         trained = _near(db, dataset, split, question_of(test).names())
-    lacking, chosen = traits(test), []
+    lacking = traits(test)
+    chosen: list[dict] = []
     described = {row["question_id"]: traits(row) for row in trained}
     while lacking and trained and len(chosen) < TRAIN_EXAMPLES:
         row = max(trained, key=lambda row: _worth(described[row["question_id"]], lacking))

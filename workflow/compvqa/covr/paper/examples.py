@@ -40,7 +40,7 @@ def of_templates(
         shown[name] = next(clear, best[0])["question_id"]
     rows = by_id(one(inputs, "dataset"), columns, shown.values())
     for name in templates_in_order([*known, *asked], list(order)):
-        yield name, known.get(name), rows.get(shown.get(name))
+        yield name, known.get(name), rows.get(shown.get(name, ""))
 
 
 def readable(questions: Iterable[dict], what: str) -> list[dict]:
@@ -82,7 +82,8 @@ def slots(template: Template, text: str) -> tuple[tuple[int, int], ...]:
 def _patterns(text: str) -> tuple[re.Pattern, re.Pattern]:
     """A template's text as two patterns with a group for its slots: as long as can be, as short as can be."""
     literals = [re.escape(part) for part in _SLOTS.split(text)]
-    return tuple(re.compile(group.join(literals), re.IGNORECASE) for group in ("(.+)", "(.+?)"))
+    longest, shortest = (re.compile(group.join(literals), re.IGNORECASE) for group in ("(.+)", "(.+?)"))
+    return longest, shortest
 
 
 def slots_of(text: str) -> tuple[tuple[int, int], ...]:

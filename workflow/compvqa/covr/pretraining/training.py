@@ -24,6 +24,7 @@ from compvqa.features.encoder import read_vocabulary
 from compvqa.features.seen import write_seen
 from compvqa.features.store import RegionStore
 from compvqa.files import write_json
+from compvqa.models.backbone import BackboneSettings
 from compvqa.models.multi_image import NEW, MatchModel, MultiImageModel
 from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
@@ -80,7 +81,7 @@ def pretrain(
     features: Path,
     encoder: Path | None,
     out: Path,
-    model_settings: Settings,
+    model_settings: BackboneSettings,
     settings: MatchSettings,
     seed: int,
 ) -> dict[str, int]:
@@ -120,9 +121,13 @@ def pretrain(
         ("several", counting, several, settings.several),
     )
     for phase, made, (learnt, held_out), optimisation in phases:
+        to_learn, to_keep_by = (
+            _examples(part, classes, tokenizer, store, shown, model_settings.longest) for part in (learnt, held_out)
+        )
         done = fit(
             made,
-            *(_examples(part, classes, tokenizer, store, shown, model_settings.longest) for part in (learnt, held_out)),
+            to_learn,
+            to_keep_by,
             out / phase,
             optimisation,
             number,
@@ -141,8 +146,8 @@ def pretrain(
         "tokenizer": tokenizer.to_str(),
     }
     write_json(out / "model.json", described)
-    counts = {"in": len(single[0]), "of several images": len(several[0]), "held out": len(single[1])}
-    return counts | {"images that it saw": write_seen(out / "saw.parquet", known.images)} | accuracy
+    told = {"in": len(single[0]), "of several images": len(several[0]), "held out": len(single[1])}
+    return told | {"images that it saw": write_seen(out / "saw.parquet", known.images)} | accuracy
 
 
 def _columns(words: Sequence[str], tokenizer: Tokenizer) -> dict[int, list[int]]:
@@ -175,7 +180,7 @@ def _objects_of(scenes: Path, store: RegionStore) -> dict[str, list[str | None]]
         row["image"]: match(store.boxes(row["image"]), known[row["scene_id"]])
         for row in tables.read(scenes, SCENES, ["scene_id", "image"]).to_pylist()
     }
-    return {image: [thing and thing["object_id"] for thing in things] for image, things in found.items()}
+    return {image: [thing["object_id"] if thing else None for thing in things] for image, things in found.items()}
 
 
 def right(scores: np.ndarray, labels: np.ndarray, counts: int) -> np.ndarray:

@@ -90,7 +90,8 @@ def _choose(
         """select part, template, name, count(*), count(*) filter (paired) from marked
         join templates on template = code group by all order by part, template"""
     ).fetchall()
-    questions_in, templates_in = Counter(), Counter()
+    questions_in: Counter[str] = Counter()
+    templates_in: Counter[str] = Counter()
     for part, _, _, n, _ in groups:
         questions_in[part] += n
         templates_in[part] += 1

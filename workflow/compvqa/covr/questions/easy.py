@@ -49,7 +49,7 @@ class Draws:
         scene = self._scene(scene_id)
         program = rows(g)
         program.append(Row("Exists", (), (len(program) - 1,)))
-        return execute(program, [scene], _ReadAs(scene, self._may_be))
+        return bool(execute(program, [scene], _ReadAs(scene, self._may_be)))
 
     def _may_be(self, kind: str, name: str, found: str) -> bool:
         return name == found or (self._exclusive is not None and self._exclusive(kind, name, found) <= EXCLUSIVE)

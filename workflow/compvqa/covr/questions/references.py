@@ -54,7 +54,8 @@ def rows(g: Subgraph, start: int = 0) -> list[Row]:
 
     Targets come before the root, as in Table 10; the last row gives the objects.
     """
-    result, targets = [], []
+    result: list[Row] = []
+    targets = []
     for edge in g.edges:
         targets.append(_target_rows(edge, result, start))
     result.append(Row("Find", (g.name,)))
@@ -67,7 +68,8 @@ def rows(g: Subgraph, start: int = 0) -> list[Row]:
 
 def condition_rows(attribute: str | None, edges: Sequence[Edge]) -> tuple[Row, ...]:
     """A quantifier's sub-program: whether the object under test has the attribute and all the relations."""
-    result, targets = [], []
+    result: list[Row] = []
+    targets = []
     for edge in edges:
         targets.append(_target_rows(edge, result, 0))
     result.append(Row("Scene"))

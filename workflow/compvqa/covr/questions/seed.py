@@ -142,14 +142,16 @@ class Seed:
         Where the "others exist" check is asked for, a scene fails it if it does for all simple subgraphs that say most
         of what a reference refers to.
         """
-        asked = references if variant.others_exist and self._others else ()
+        others = self._others
+        asked = references if variant.others_exist and others else ()
         simple = [closest_subgraphs(g) for g in asked]
 
         def good(scene_id: str) -> bool:
             # lists, so that all are asked whatever the answers are: what is asked can be told before
-            return not any([all([self._others(scene_id, part) for part in parts]) for parts in simple])
+            return others is None or not any([all([others(scene_id, part) for part in parts]) for parts in simple])
 
-        negatives = self.negatives if self._random_scenes is None else self._easy(references)
+        random_scenes = self._random_scenes
+        negatives = self.negatives if random_scenes is None else self._easy(references, random_scenes)
         return Pool(
             [scene_id for scene_id in self.positives if good(scene_id)],
             [scene_id for scene_id in self.multiples if good(scene_id)],
@@ -160,7 +162,7 @@ class Seed:
             },
         )
 
-    def _easy(self, references: Sequence[Subgraph]) -> dict[str, list[Negative]]:
+    def _easy(self, references: Sequence[Subgraph], random_scenes: RandomScenes) -> dict[str, list[Negative]]:
         """The negatives; where no reference refers to anything, in another scene: a random one, none of the seed's.
 
         Each keeps its key and names, so that the same is asked as with related distractors.
@@ -169,8 +171,8 @@ class Seed:
         own = {*self.positives, *self.multiples, *(negative.scene_id for _, negative in negatives)}
         asked = {scene_id for scene_id in own if any(self.count(g, scene_id) for g in references)}
         fillers = dict.fromkeys(negative.scene_id for _, negative in negatives if negative.scene_id not in asked)
-        drawn = (scene_id for scene_id in self._random_scenes(references) if scene_id not in own)
-        drawn = islice(drawn, min(RANDOM_SCENES, len(fillers)))
+        others = (scene_id for scene_id in random_scenes(references) if scene_id not in own)
+        drawn = islice(others, min(RANDOM_SCENES, len(fillers)))
         scenes = {scene_id: scene_id for scene_id in asked} | dict(zip(fillers, cycle(drawn), strict=False))
         result: dict[str, list[Negative]] = {}
         for key, negative in negatives:

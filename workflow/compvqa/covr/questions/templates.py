@@ -158,7 +158,7 @@ FORMS: dict[str, Callable[[Subgraph, bool], str]] = {
 }
 
 
-EDGE_ROWS = {"Objects": object_rows, "Between": between_rows}
+EDGE_ROWS: dict[str, Callable[..., list[Row]]] = {"Objects": object_rows, "Between": between_rows}
 
 
 def word(variant: Variant, references: Mapping[str, Subgraph], slots: Mapping[str, Any]) -> Wording:
@@ -181,7 +181,7 @@ def fill(skeleton: tuple[SkeletonRow, ...], references: Mapping[str, Subgraph], 
     at: list[int] = []  # where each row of the skeleton ended up
     for operation, arguments, dependencies in skeleton:
         if operation == "Refer":
-            program.extend(rows(references[arguments[0]], len(program)))
+            program.extend(rows(references[str(arguments[0])], len(program)))
         elif operation in EDGE_ROWS:
             given = (at[index] for index in dependencies)
             program.extend(EDGE_ROWS[operation](value(arguments[0]), *given, len(program)))

@@ -152,9 +152,10 @@ def _paraphrase(record: dict) -> str | None:
 
 def _images(value: object) -> tuple[str, ...]:
     names = [_id(name) for name in value] if isinstance(value, list) else []
-    if not names or None in names:
+    known = [name for name in names if name is not None]
+    if not names or len(known) < len(names):
         raise Refused("scenes are not a list of image names", repr(value))
-    return tuple(_image(name) for name in names)
+    return tuple(_image(name) for name in known)
 
 
 def _image(name: str) -> str:
@@ -195,6 +196,7 @@ def _properties(value: object) -> tuple[str, ...] | None:
     if value is None:
         return None
     names = [_whole(name) for name in value] if isinstance(value, list) else [None]
-    if None in names:
+    known = [name for name in names if name is not None]
+    if len(known) < len(names):
         raise Refused("properties are not a list of names", repr(value))
-    return tuple(sorted(names))
+    return tuple(sorted(known))

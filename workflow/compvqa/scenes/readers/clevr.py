@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from compvqa.scenes.keys import Keys
 from compvqa.scenes.raw import RawObject, RawScene, Report, SplitOf, clean_box, clean_name, clean_size
@@ -60,7 +61,7 @@ def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
     axes = record.get("directions")
     if not isinstance(axes, dict) or not axes:
         raise _Malformed("scene without directions")
-    directions = {name: _numbers(axis, 3, f"direction {name}") for name, axis in axes.items()}
+    directions: dict[str, Any] = {name: _numbers(axis, 3, f"direction {name}") for name, axis in axes.items()}
     places = [item.position[:3] for item in objects if item.position]
     _check_relations(record.get("relationships"), all_related(places, directions), len(objects))
     size = clean_size(record, "width"), clean_size(record, "height")

@@ -94,9 +94,9 @@ def set_thresholds(annotated: Path, presence: Path, out: Path, settings: Thresho
     taus, counts = {}, {"in": sum(map(len, found.values()))}
     for kind, pairs in found.items():
         if pairs:
-            scores, present = (np.array(column) for column in zip(*pairs, strict=True))
-            taus[kind] = threshold(scores, present, settings)
-            counts |= {f"{kind}: {what}": value for what, value in _told(scores, present, taus[kind]).items()}
+            scored, there = (np.array(column) for column in zip(*pairs, strict=True))
+            taus[kind] = threshold(scored, there, settings)
+            counts |= {f"{kind}: {what}": value for what, value in _told(scored, there, taus[kind]).items()}
     write_json(out, taus)
     return counts
 

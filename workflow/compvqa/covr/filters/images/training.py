@@ -23,6 +23,7 @@ from compvqa.errors import InputError
 from compvqa.features.seen import write_seen
 from compvqa.features.store import RegionStore
 from compvqa.files import read_json, write_json
+from compvqa.models.backbone import BackboneSettings
 from compvqa.models.multi_image import MatchModel, load_pretrained
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import by_rank
@@ -51,7 +52,7 @@ class Pairs(torch.utils.data.Dataset):
     """Pairs of an image and a text, by their numbers; an item is as one of :class:`training.data.Examples`."""
 
     images: Sequence[str]
-    texts: Sequence[Sequence[int]]  # as tokens
+    texts: Sequence[Sequence[int] | np.ndarray]  # as tokens
     image: np.ndarray  # int [n]
     text: np.ndarray  # int [n]
     label: np.ndarray  # int [n]
@@ -79,7 +80,7 @@ def train_presence(
     start: Path | None,
     fold: int | None,
     out: Path,
-    model_settings: Settings,
+    model_settings: BackboneSettings,
     settings: PresenceTraining,
     seed: int,
 ) -> dict[str, int]:
@@ -99,7 +100,7 @@ def train_presence(
     )
     backbone = plugin(model).Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
     made = MatchModel(backbone, model_settings, 2, settings.zeroed)
-    if start is not None:
+    if start is not None and base is not None:
         load_pretrained(made, load_weights(start / "model.safetensors"), shared_words(tokenizer, base), HEADS)
     learnt, held_out, images = _sides(pairs, settings, seed)
     recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), fold, start]

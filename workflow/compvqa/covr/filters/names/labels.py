@@ -153,7 +153,7 @@ def _in_lists(path: Path) -> Iterator[Judgement]:
             names = pair.split(",") if isinstance(pair, str) else []
             if len(names) != 2:
                 raise InputError(f"{where}: {pair!r} is no pair of names; write two with a comma between.")
-            x, y = _names(*names, where)
+            x, y = _names(names[0], names[1], where)
             yield Judgement(kind, x, y, label, path.stem, where)
 
 

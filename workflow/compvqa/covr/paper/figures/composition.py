@@ -27,7 +27,7 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     for name in reference.options["splits"]:
         split = splits.get(plain(name))
         found = composition(inputs, split) if split else None
-        if found:
+        if split and found:
             return draw(split.title, found.train, found.test, Scenery.of(inputs))
     figure, (ax,) = style.new(6, 2)
     style.nothing_to_show(ax, "none of the splits that may be shown has test questions")

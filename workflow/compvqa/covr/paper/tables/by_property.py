@@ -22,14 +22,14 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     results = Results.load(one(inputs, "scores"), reference.options)
     found = {column: results.by(PROPERTY, reference.shown(column), part) for column in reference.columns}
     asked = _asked(results, part)
-    rows = []
+    rows: list[Row] = []
     for kind in PROPERTIES:
         values = [name for name in LISTED if name.startswith(f"{kind.name}-")]
         values += sorted(name for name in asked if name.startswith(f"{kind.name}-") and name not in LISTED)
         for place, name in enumerate([kind.name] * (kind.name in LISTED) + values):
             scores = [of.get(name) for of in found.values()]
             cells = [Cell(asked.get(name, 0), form="count")]
-            cells += [Cell(score and score.mean, score and score.deviation) for score in scores]
+            cells += [Cell(score.mean, score.deviation) if score else Cell() for score in scores]
             note = "" if any(scores) else ("not trained" if name in asked else "no questions")
             minor = kind.bare and name != kind.name
             rows.append(Row(name, tuple(cells), note, 1, rule_above=bool(rows) and not place, minor=minor))

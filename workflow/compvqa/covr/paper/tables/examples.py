@@ -13,7 +13,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     (column,) = reference.columns
     rows = []
     for name, template, question in examples.of_templates(inputs, ["template", "text"], reference.rows):
-        text = question and question["text"]
+        text = question["text"] if question else None
         marks = examples.slots(template, text) if template and text else ()
         rows.append(Row(name, (Cell(text, paper=reference.value(name, column), form="text", marks=marks),)))
     notes = ("Underlined: what fills a template's slots, neighbouring slots as one.", *reference.notes)

@@ -16,22 +16,23 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     Columns are train questions of ours and a test question that has what they have only apart, as
     :func:`compvqa.covr.paper.splits.composition` finds them.
     """
-    splits = {}
+    splits: dict[str, Split] = {}
     for split in read_splits(inputs, reference.options["setup"]):
         if plain(split.title) not in splits or splits[plain(split.title)].empty:
             splits[plain(split.title)] = split
     made = [split.title for split in splits.values() if split.file]
     others = [title for title in made if reference.label(title) not in reference.rows]
-    rows, lacking = [], {}
+    rows: list[Row] = []
+    lacking: dict[str, list[str]] = {}
     for label in [*reference.rows, *others]:
-        split = splits.get(plain(label))
-        shown = composition(inputs, split) if split else None
+        found = splits.get(plain(label))
+        shown = composition(inputs, found) if found else None
         train = "\n".join(row["text"] for row in shown.train) if shown else None
-        ours = dict(zip(reference.columns, (train, shown and shown.test["text"]), strict=True))
+        ours = dict(zip(reference.columns, (train, shown.test["text"] if shown else None), strict=True))
         cells = (Cell(ours[c], paper=reference.value(label, c), form="text") for c in reference.columns)
         rows.append(Row(label, tuple(cells), rule_above=bool(rows)))
         if not shown:
-            lacking.setdefault(split.empty if split else "it was not made", []).append(label)
+            lacking.setdefault(found.empty if found else "it was not made", []).append(label)
     reasons = (f"No example of ours, since {why}: {', '.join(labels)}." for why, labels in lacking.items())
     notes = ("Random draws of one kind of split are shown by the first.", *reasons, *reference.notes)
     return Table(reference.title, reference.citation, "Split", reference.columns, tuple(rows), notes, True)

@@ -15,7 +15,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     """A row an operator: the paper's in its order, then those that only ours have."""
     counts = statistic(inputs, "operator", "all")
     whole = statistic(inputs, "questions", "all").get("", 0)
-    rows = []
+    rows: list[Row] = []
     for name in dict.fromkeys([*reference.rows, *OPERATORS]):
         operator, paper = OPERATORS.get(name), reference.value(name, "Input")
         first_of_ours = name not in reference.rows and bool(rows) and rows[-1].label in reference.rows

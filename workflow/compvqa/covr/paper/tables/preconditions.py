@@ -34,7 +34,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
             "Example subgraphs": Cell("\n".join(_subgraphs(question, near)) if question else None),
             "Text": Cell(texts, marks=examples.slots_of(texts or "")),
             "Example output": Cell(
-                question and question["text"],
+                question["text"] if question else None,
                 marks=examples.slots(template, question["text"]) if template and question else (),
             ),
         }
@@ -47,7 +47,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     return Table(reference.title, reference.citation, "Template", COLUMNS, tuple(rows), notes, stacked=True)
 
 
-def _beside(cell: Cell, paper: str | None) -> Cell:
+def _beside(cell: Cell, paper: Printed) -> Cell:
     return Cell(cell.value, paper=paper, form="text", marks=cell.marks)
 
 
@@ -68,7 +68,7 @@ def preconditions(template: Template) -> list[str]:
 
 def _short(need: str) -> str:
     """A need's description as part of a list."""
-    text = Needs.model_fields[need].description.rstrip(".")
+    text = (Needs.model_fields[need].description or "").rstrip(".")
     return text[0].lower() + text[1:]
 
 

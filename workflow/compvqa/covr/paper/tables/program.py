@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from compvqa.covr.paper.examples import by_id, readable
 from compvqa.covr.trace import traced
@@ -21,7 +22,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
 
     The example is of the template ``options.template``, or of any where the dataset has none of it.
     """
-    papers = [(label, *(reference.value(label, column) for column in COLUMNS)) for label in reference.rows]
+    papers: list[Any] = [(label, *(reference.value(label, column) for column in COLUMNS)) for label in reference.rows]
     question = example(inputs, reference.options["template"], [operator for _, operator, *_ in papers])
     lines, notes = [], [f"The paper's question: “{reference.facts['question'].text}”"]
     if question:
@@ -35,8 +36,8 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         nothing = (None,) * len(COLUMNS)
         rows = [_row(line[0], line[1:], nothing) for line in lines]
         rows += [_row(label, nothing, values, rule_above=label == papers[0][0]) for label, *values in papers]
-    notes = (*notes, *reference.notes)
-    return Table(reference.title, reference.citation, "Index", COLUMNS, tuple(rows), notes)
+    notes += reference.notes
+    return Table(reference.title, reference.citation, "Index", COLUMNS, tuple(rows), tuple(notes))
 
 
 def _row(index: str, ours: Sequence, papers: Sequence, rule_above: bool = False) -> Row:

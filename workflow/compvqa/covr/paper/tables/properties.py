@@ -42,7 +42,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     found = count(one(inputs, "dataset"), wanted)
     lexical = [name for name in found if name.startswith(f"{NAMES}-")]
     values[NAMES] = sorted(lexical, key=lambda name: (-found[name].count, name))[:1]
-    rows = []
+    rows: list[Row] = []
     for kind in PROPERTIES:
         own = _counted(found[kind.name]) if kind.bare else (Cell(form="none"), Cell("", form="text"))
         label = kind.name if isinstance(kind.values, tuple) else kind.form()

@@ -25,7 +25,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
             if len(found):
                 paper = reference.facts[kind].value if protocol == "pairs" else None
                 rows.append(_row(f"{kind.capitalize()}s: {words}", found, paper, rule_above=protocol == "pairs"))
-    columns = ("Trained on", "Pairs", "Word filter (%)", "95 % interval", "Both labels alike (%)")
+    columns: tuple[str, ...] = ("Trained on", "Pairs", "Word filter (%)", "95 % interval", "Both labels alike (%)")
     columns += tuple(f"{method.capitalize()} (%)" for method in METHODS[1:])
     notes = ["Both labels alike: the mean of the accuracies on exclusive and on overlapping pairs."]
     if set(scores["annotators"]) == {LEXICON}:

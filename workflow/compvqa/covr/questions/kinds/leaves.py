@@ -99,7 +99,8 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     from; the second is seen in a distractor that lacks the subject, which is among the images.
     """
     skipped = template.options.get("not_relations", ())
-    asked = [ASKED[template.options["asked"]](leaf) for leaf in leaves(seed.graph) if leaf.edge.name not in skipped]
+    made: Callable[..., Asked] = ASKED[template.options["asked"]]
+    asked = [made(leaf) for leaf in leaves(seed.graph) if leaf.edge.name not in skipped]
     asked = [about for about in asked if about.sayable]
     if not asked:
         yield Dropped("no leaf to ask about")

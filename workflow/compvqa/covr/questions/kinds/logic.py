@@ -33,7 +33,7 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     )
     first, other = with_first[0], rng.choice(with_second)
     one = rng.choice([[first], [other]])
-    ways = {
+    ways: dict[tuple[str, bool], list[list[str]]] = {
         ("And", True): [[first, other]],
         ("And", False): [one, []],
         ("Or", True): [one, [first, other]],

@@ -20,16 +20,16 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     ref = without_attribute(seed.graph)
     best: tuple[Subgraph | None, dict[bool, list[str]]] = (None, {})
     for second in _seconds(template, seed, rng):
-        sets = _sets(template, variant, seed, (ref, second), rng)
-        if len(sets) > len(best[1]):
-            best = (second, sets)
-        if len(sets) == 2:
+        found = _sets(template, variant, seed, (ref, second), rng)
+        if len(found) > len(best[1]):
+            best = (second, found)
+        if len(found) == 2:
             break
-    second, sets = best
-    if second is None:
+    chosen, sets = best
+    if chosen is None:
         yield Dropped("no second reference")
         return
-    references = rng.sample([ref, second], 2)
+    references = rng.sample([ref, chosen], 2)
     wording = word(
         variant,
         dict(zip(("ref", "ref2"), references, strict=True)),

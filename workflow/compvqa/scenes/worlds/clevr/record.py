@@ -96,7 +96,12 @@ def solids_of(scene: Mapping, look: Look) -> list[Solid]:
     """
     found = []
     for number, item in enumerate(scene["objects"]):
-        kinds = {"shape": look.shapes, "color": look.colors, "material": look.materials, "size": look.sizes}
+        kinds: dict[str, Mapping[str, object]] = {
+            "shape": look.shapes,
+            "color": look.colors,
+            "material": look.materials,
+            "size": look.sizes,
+        }
         for group, known in kinds.items():
             if item.get(group) not in known:
                 name = scene.get("image_filename", "a scene")
@@ -132,6 +137,6 @@ def recovered(scene: Mapping, look: Look) -> tuple[Camera, float]:
         wrong[2] *= DEPTH_WEIGHT
         return np.concatenate([wrong.ravel(), 1e-3 * (place - CAMERA)])
 
-    found = least_squares(residuals, CAMERA).x
-    camera = Camera(tuple(map(float, found)), look.width, look.height)
+    x, y, z = map(float, least_squares(residuals, CAMERA).x)
+    camera = Camera((x, y, z), look.width, look.height)
     return camera, float(np.abs(camera.project(places) - told)[:2].max())

@@ -34,7 +34,8 @@ def sample_scene(settings: ClevrSettings, seed: int, index: int) -> dict:
     """
     rng = generator(seed, "clevr scene", settings.split, index)
     many = rng.randint(settings.min_objects, settings.max_objects)
-    camera = tuple(x + rng.uniform(-CAMERA_JITTER, CAMERA_JITTER) for x in CAMERA)
+    x, y, z = (x + rng.uniform(-CAMERA_JITTER, CAMERA_JITTER) for x in CAMERA)
+    camera = (x, y, z)
     lamps = {name: [x + rng.uniform(-LAMP_JITTER, LAMP_JITTER) for x in lamp.place] for name, lamp in LAMPS.items()}
     axes = directions(CAMERA if settings.directions == "released" else camera)
     for _ in range(ATTEMPTS):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,8 @@ def _hypot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _slabs(origin: np.ndarray, ray: np.ndarray, axes: range) -> tuple[np.ndarray, np.ndarray]:
-    enter, leave = np.float32(-np.inf), np.float32(np.inf)
+    enter: Any = np.float32(-np.inf)
+    leave: Any = np.float32(np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         for axis in axes:
             inverse = 1 / np.where(ray[axis] == 0, np.float32(1e-12), ray[axis])

@@ -27,7 +27,7 @@ def gqa_record(scene: Scene, graph: Graph, seed: int) -> dict:
         relations[edge.subject].append({"name": edge.name, "object": edge.target})
     objects = {}
     for key, node in graph.nodes.items():
-        x, y, w, h = node.box
+        x, y, w, h = _drawn(node)
         objects[key] = {
             "name": node.name,
             "x": x,
@@ -40,10 +40,17 @@ def gqa_record(scene: Scene, graph: Graph, seed: int) -> dict:
     return {"width": scene.width, "height": scene.height, "objects": objects}
 
 
+def _drawn(node: Node) -> tuple[int, int, int, int]:
+    if node.box is None:
+        raise ValueError(f"{node.name} has no box")
+    return node.box
+
+
 def _sides(graph: Graph, draws: Draws) -> Iterator[Edge]:
     for one, first in graph.nodes.items():
         for other, second in graph.nodes.items():
-            apart = (second.box[0] + second.box[2] / 2) - (first.box[0] + first.box[2] / 2)
+            (x, _, w, _), (from_x, _, from_w, _) = _drawn(second), _drawn(first)
+            apart = (x + w / 2) - (from_x + from_w / 2)
             if abs(apart) > SIDE and draws.happens(SIDE_RATE, "side", one, other):
                 yield Edge(one, "to the left of" if apart > 0 else "to the right of", other)
 

@@ -155,7 +155,7 @@ def table(make: Maker) -> Cluster:
 
 def row(make: Maker, cluster: Cluster, support: Thing, nouns: Sequence[str], half: float, level: float) -> None:
     """Things side by side on ``support``, as many as there is room for."""
-    parts: list[Thing] = []
+    parts: list[Cluster] = []
     for noun in nouns:
         part = vessel(make, noun) if noun in ("vase", "bowl") and make.chance(0.65) else None
         if part is None:
@@ -175,10 +175,10 @@ def row(make: Maker, cluster: Cluster, support: Thing, nouns: Sequence[str], hal
         left_over = spare - sum(gaps) - 5 * (len(parts) - 2 - len(gaps))
         gaps.append(24 + 4 * make.rng.random() if left_over > 30 and make.chance(0.4) else 5.0)
     x = -half + 1 + (spare - sum(gaps)) * make.rng.random()
-    for i, part in enumerate(parts):
-        left = part.extent()[0]
-        cluster.merge(part, x - left, level)
-        cluster.relate(placed_on(part.things[0]), part.things[0], support)
+    for i, each in enumerate(parts):
+        left = each.extent()[0]
+        cluster.merge(each, x - left, level)
+        cluster.relate(placed_on(each.things[0]), each.things[0], support)
         x += widths[i] + (gaps[i] if i < len(gaps) else 0)
     neighbours(cluster, [part.things[0] for part in parts])
 

@@ -39,7 +39,7 @@ class Verb:
 
     sentence: str
     places: tuple[str, ...]
-    draw: Callable[[Maker, Stage], None]
+    draw: Callable[..., None]  # of a maker and a stage; what is fed, of the eater too
 
     @property
     def roles(self) -> list[str]:

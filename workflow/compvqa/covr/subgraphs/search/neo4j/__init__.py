@@ -65,12 +65,12 @@ class Neo4jGraph:
         return [row[0] for row in self._ask(g, (), split)]
 
     def replaced(self, g: Subgraph, key: str, split: str) -> list[tuple[str, str]]:
-        return self._ask(g, (key,), split)
+        return [(scene, name) for scene, name in self._ask(g, (key,), split)]
 
     def replaced_both(self, g: Subgraph, keys: tuple[str, str], split: str) -> list[tuple[str, str, str]]:
         """As :meth:`replaced` for two nodes: each scene with both replaced, and both names in the order of
         ``keys``."""
-        return self._ask(g, keys, split)
+        return [(scene, one, other) for scene, one, other in self._ask(g, keys, split)]
 
     def _ask(self, g: Subgraph, keys: tuple[str, ...], split: str) -> list[tuple[str, ...]]:
         shape, names = shapes.shape_of(g.json())

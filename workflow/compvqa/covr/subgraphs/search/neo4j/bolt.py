@@ -69,7 +69,7 @@ class Server:
         except driver_package().exceptions.ClientError:  # other servers that speak Bolt need not know of it
             there = set()
         for statement in statements:  # servers want each in a transaction of its own
-            if re.search(r"(\w+) IF NOT EXISTS", statement)[1] not in there:
+            if not {*re.findall(r"(\w+) IF NOT EXISTS", statement)} & there:
                 with self._session() as session:
                     session.run(statement).consume()
 

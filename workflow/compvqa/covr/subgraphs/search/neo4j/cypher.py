@@ -58,10 +58,11 @@ class _Query:
         return "\n".join([*start, *self._body("n0"), told])
 
     def one_of_them(self) -> str:
-        begin = next((thing for thing, slot in self.nouns.items() if slot not in self.free), "n0")
+        free = self.free or frozenset()
+        begin = next((thing for thing, slot in self.nouns.items() if slot not in free), "n0")
         start = f"MATCH ({begin}:Object {{graph: $graph}}) WHERE {self._holds(self.nouns[begin])}"
         columns = ["n0.scene_id AS scene_id", "n0.split AS split", "n0.object_id AS root_id"]
-        columns += [f"{self.names[slot]} AS s{slot}" for slot in sorted(self.free)]
+        columns += [f"{self.names[slot]} AS s{slot}" for slot in sorted(free)]
         return "\n".join([start, *self._body(begin), f"RETURN DISTINCT {', '.join(columns)}"])
 
     def _body(self, begin: str) -> Iterator[str]:

@@ -34,7 +34,7 @@ class Ground:
     picture: np.ndarray
     levels: np.ndarray
 
-    def seen(self, points: np.ndarray, ways: np.ndarray, spread: np.ndarray | float) -> np.ndarray:
+    def seen(self, points: np.ndarray, ways: np.ndarray, spread: np.ndarray | np.floating | float) -> np.ndarray:
         """What comes to ``points`` (3, n) from ``ways``, unit vectors, where no solid is: (3, n).
 
         ``spread`` is how wide the cone is around a way: its radius over its length.

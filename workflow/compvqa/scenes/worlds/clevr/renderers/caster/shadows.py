@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -30,7 +31,7 @@ def outlines(solid: Solid, samples: np.ndarray) -> np.ndarray:
     return np.take_along_axis(shadow, farthest[:, None], 2).transpose(0, 2, 1)
 
 
-def shaded(outlines: Sequence[Sequence[np.ndarray]], width: int, height: int, finer: int) -> np.ndarray:
+def shaded(outlines: Sequence[Sequence[np.ndarray] | np.ndarray], width: int, height: int, finer: int) -> np.ndarray:
     """The share of samples that reach each pixel (height, width).
 
     ``outlines`` has for each solid and sample the corners (n, 2) of a shadow, in pixels.
@@ -47,7 +48,9 @@ def shaded(outlines: Sequence[Sequence[np.ndarray]], width: int, height: int, fi
             if len(corners) > 2:
                 draw.polygon((corners * finer - 0.5).ravel().tolist(), fill=1)
         total += np.asarray(canvas)
-    summed = sum(total[i::finer, j::finer] for i in range(finer) for j in range(finer))  # at most 4 * 63: bytes hold it
+    summed: Any = sum(
+        total[i::finer, j::finer] for i in range(finer) for j in range(finer)
+    )  # at most 4 * 63: bytes hold it
     return 1 - summed * np.float32(1 / (many * finer * finer))
 
 
