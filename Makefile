@@ -57,9 +57,10 @@ test: lint  ## lint, then all tests
 test-neo4j: $(VENV)/.installed-dev  ## the long tests on Neo4j: restarts, kills, the chain with a server of its own
 	$(BIN)/pytest -n 0 -m long_neo4j tests/integration
 
-lint: $(VENV)/.installed-dev  ## ruff, snakefmt and snakemake --lint
+lint: $(VENV)/.installed-dev  ## ruff, mypy, snakefmt and snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/snakefmt --check workflow rules
 	$(BIN)/snakemake --configfile $(CONFIG) --lint
 

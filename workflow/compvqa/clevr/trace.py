@@ -34,7 +34,7 @@ def nouns(program: Program) -> set[str]:
     return {name for row in program if row.operation == "filter_shape" for name in row.arguments}
 
 
-def show_value(function: str, value: Value | None, scene: Scene, ids: Sequence[str]) -> str:
+def show_value(function: str, value: Value, scene: Scene, ids: Sequence[str]) -> str:
     """What a function gave, in words; ``ids`` are those of the scene's objects."""
     kind = OPERATORS[function].output
     if kind not in (OBJECT, OBJECTS):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import inflect
@@ -39,7 +39,8 @@ def _engine() -> inflect.engine:
     import typeguard
 
     # inflect has its own calls checked, and rewriting them for that takes nine tenths of the seconds of its import
-    checked, typeguard.typechecked = typeguard.typechecked, lambda function: function
+    checking: Any = typeguard
+    checked, checking.typechecked = checking.typechecked, lambda function: function
     try:
         import inflect
     finally:

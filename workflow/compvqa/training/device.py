@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
+from typing import Any
 
 import torch
 
@@ -38,4 +39,5 @@ def set_deterministic(on: bool = True) -> None:
     torch.use_deterministic_algorithms(on)
     torch.backends.cudnn.deterministic = on
     torch.backends.cudnn.benchmark = False
-    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing here reads what it has not written
+    filling: Any = torch.utils.deterministic  # which declares no attribute
+    filling.fill_uninitialized_memory = False  # nothing here reads what it has not written

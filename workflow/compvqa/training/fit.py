@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
@@ -60,7 +61,7 @@ def fit(
     Gives the steps done and the best accuracy on ``dev``.
     """
     checkpoints = out / f"checkpoints-{stable_hash(*map(str, recipe), seed) & 0xFFFFFFFFFFFF:012x}"
-    steps = _steps(len(train), settings)
+    steps = _steps(len(cast(Sized, train)), settings)
     every = max(1, steps // settings.evaluations)
     right = right or (lambda scores, labels: scores.argmax(axis=-1) == labels)
     trainer = Trainer(

@@ -120,7 +120,7 @@ def distractors(
         unknown = set().union(*(beyond for _, beyond in passed.values()))
         drawn = [item for item in every if item.row not in unknown]
         causes = [judge(item.graph, item.row[2]) for item in track(drawn, "judging distractors", len(drawn))]
-        found = []
+        found: list[dict] = []
         for arm, (left, _) in passed.items():
             found += _of_arm(arm, drawn, causes, left, _presence(connection, presence_of[arm]), settings.related)
     tables.write(out, DISTRACTORS, found)

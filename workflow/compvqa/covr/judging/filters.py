@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -137,7 +138,8 @@ def _rows(
         chosen = (among & counted, among)
         counts = (np.bincount(cells[rows], minlength=len(names) * len(labels)) for rows in chosen)
         hits, totals = (weights @ count.reshape(len(names), len(labels)) for count in counts)
-        for group, columns in (("", slice(None)), *((label, [i]) for i, label in enumerate(labels))):
+        columns_of: list[tuple[str, Any]] = [("", slice(None)), *((label, [i]) for i, label in enumerate(labels))]
+        for group, columns in columns_of:
             value, low, high = _share(hits[:, columns], totals[:, columns], settings.level, mean)
             yield {
                 "of": of, "arm": arm, "group": group, "measure": measure, "n": int(totals[0, columns].sum()),
@@ -148,7 +150,7 @@ def _rows(
 def _weights(scenes: int, resamples: int, seed: int, *key: str) -> np.ndarray:
     """How often each scene counts: [1 + resamples, scenes]; in the first row, once."""
     random = np.random.default_rng(stable_hash(seed, "filters", *key) & 0xFFFFFFFF)
-    drawn = random.multinomial(scenes, np.full(scenes, 1 / scenes), size=resamples) if scenes else [[]] * resamples
+    drawn: Any = random.multinomial(scenes, np.full(scenes, 1 / scenes), size=resamples) if scenes else [[]] * resamples
     return np.vstack([np.ones(scenes), drawn])
 
 

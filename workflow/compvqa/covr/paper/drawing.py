@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Rectangle
@@ -15,7 +16,7 @@ from compvqa.covr.questions.references import matches
 from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.paper import style
 from compvqa.paper.explorer.pictures import facts, find_image
-from compvqa.scenes.graph import Object, SceneGraph
+from compvqa.scenes.graph import SceneGraph
 
 KINDS = {
     "ROOT": style.INK,
@@ -45,7 +46,7 @@ def layout(g: Subgraph) -> Node:
     rows = iter(range(1000))
 
     def place(kind: str, name: str, depth: int, below: list) -> Node:
-        children = tuple(place(*child[:2], depth + 1, child[2]) for child in below)
+        children = tuple(place(kind, name, depth + 1, more) for kind, name, more in below)
         y = (children[0].y + children[-1].y) / 2 if children else DOWN * next(rows)
         return Node(kind, name, ACROSS * depth, y, children)
 
@@ -55,7 +56,7 @@ def layout(g: Subgraph) -> Node:
 def _object(g: Subgraph) -> tuple[str, str, list]:
     below: list = [("attribute", g.attribute, [])] if g.attribute else []
     for edge in g.edges:
-        modifiers = [("rel-mod", m.name, [("object", m.noun, [])]) for m in edge.modifiers]
+        modifiers: list = [("rel-mod", m.name, [("object", m.noun, [])]) for m in edge.modifiers]
         below.append(("relation", edge.name, [_object(edge.target), *modifiers]))
     return "object", g.name, below
 
@@ -82,10 +83,22 @@ def draw_subgraph(ax: Axes, node: Node, size: float = 9.0) -> None:
         color = KINDS[parent.kind]
         ax.add_patch(Circle((parent.x, parent.y), RADIUS, facecolor=color, edgecolor="white", lw=1.5, zorder=2))
         inside = parent.kind.replace("rel-mod", "rel-\nmod").replace("attribute", "attri-\nbute")
-        look = {"ha": "center", "color": "white", "fontsize": 0.76 * size, "linespacing": 0.95, "zorder": 3}
+        look: dict[str, Any] = {
+            "ha": "center",
+            "color": "white",
+            "fontsize": 0.76 * size,
+            "linespacing": 0.95,
+            "zorder": 3,
+        }
         ax.text(parent.x, parent.y, inside, va="center", **look)
         if parent.name:
-            above = {"ha": "center", "va": "bottom", "fontsize": size, "zorder": 4, "fontweight": "bold"}
+            above: dict[str, Any] = {
+                "ha": "center",
+                "va": "bottom",
+                "fontsize": size,
+                "zorder": 4,
+                "fontweight": "bold",
+            }
             back = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
             text = f"“{style.shortened(parent.name, 18)}”"
             ax.text(parent.x, parent.y - RADIUS - 0.06, text, color=color, bbox=back, **above)
@@ -99,24 +112,24 @@ def draw_subgraph(ax: Axes, node: Node, size: float = 9.0) -> None:
 def draw_scene(
     ax: Axes,
     graph: SceneGraph,
-    frame: Mapping[str, object],
+    frame: Mapping[str, Any],
     folders: Mapping[str, Path],
     bound: frozenset[str],
     color: str,
 ) -> None:
     """Draw a scene's image with the ``bound`` objects boxed and named; without an image all annotated boxes,
     without boxes the annotations as text. ``frame``: the scene's row of the scenes table."""
-    boxed = [thing for thing in graph.objects.values() if thing.box is not None]
+    boxed = [(thing, thing.box) for thing in graph.objects.values() if thing.box is not None]
     path = find_image(str(frame["image"]), folders)
     _framed(ax)
     if path is None and not boxed:
         lines = [part for line in facts(graph) for part in textwrap.wrap(style.plain(line), FACT)]
         told = "\n".join([*lines[:MOST_FACTS], *["…"] * (len(lines) > MOST_FACTS)])
-        look = {"va": "top", "fontsize": 8, "color": style.SOFT, "linespacing": 1.4}
+        look: dict[str, Any] = {"va": "top", "fontsize": 8, "color": style.SOFT, "linespacing": 1.4}
         ax.text(0.04, 0.95, told, transform=ax.transAxes, **look)
         return
-    width = float(frame["width"] or max(b.box[0] + b.box[2] for b in boxed))
-    height = float(frame["height"] or max(b.box[1] + b.box[3] for b in boxed))
+    width = float(frame["width"] or max(x + w for _, (x, _, w, _) in boxed))
+    height = float(frame["height"] or max(y + h for _, (_, y, _, h) in boxed))
     if path is not None:
         with Image.open(path) as image:
             ax.imshow(image.convert("RGB"), extent=(0, width, height, 0), aspect="auto", interpolation="bilinear")
@@ -124,23 +137,23 @@ def draw_scene(
     ax.set_ylim(height, 0)
     ax.set_aspect("equal")
     ax.set_anchor("NW")
-    named = [thing for thing in boxed if thing.object_id in bound]
+    named = [(thing, box) for thing, box in boxed if thing.object_id in bound]
     if path is None:
-        for thing in boxed:
-            _box(ax, thing, style.LINE, 0.7)
-    largest = max(named, key=lambda thing: thing.box[2] * thing.box[3], default=None)
-    for thing in named:
-        _box(ax, thing, color, 1.6)
-        x, y, _, h = thing.box
+        for _, box in boxed:
+            _box(ax, box, style.LINE, 0.7)
+    largest, _ = max(named, key=lambda one: one[1][2] * one[1][3], default=(None, None))
+    for thing, box in named:
+        _box(ax, box, color, 1.6)
+        x, y, _, h = box
         below = thing is largest and len(named) > 1  # so that its name and those of its parts don't meet
         at = min(y + h, 0.99 * height) if below else max(y, 0.08 * height)
         back = {"facecolor": color, "edgecolor": "none", "pad": 1.0}
-        look = {"fontsize": 6.5, "color": "white", "bbox": back, "va": "bottom"}
-        ax.text(min(max(x, 0), 0.75 * width), at, style.shortened(thing.name, 16), **look)
+        label: dict[str, Any] = {"fontsize": 6.5, "color": "white", "bbox": back, "va": "bottom"}
+        ax.text(min(max(x, 0), 0.75 * width), at, style.shortened(thing.name, 16), **label)
 
 
-def _box(ax: Axes, thing: Object, color: str, width: float) -> None:
-    x, y, w, h = thing.box
+def _box(ax: Axes, box: tuple[float, float, float, float], color: str, width: float) -> None:
+    x, y, w, h = box
     ax.add_patch(Rectangle((x, y), w, h, fill=False, edgecolor=color, lw=width))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from compvqa.covr.judging.filters import filters_of
 from compvqa.paper.data import frame
@@ -28,7 +29,7 @@ class Measures:
 
     def __init__(self, path: Path):
         rows = frame(path, COLUMNS).itertuples(index=False)
-        self._rows = {(row.of, row.arm, row.group, row.measure): row for row in rows}
+        self._rows: dict[tuple[str, ...], Any] = {(row.of, row.arm, row.group, row.measure): row for row in rows}
 
     def arms(self, of: str) -> list[str]:
         """The chains that have measures of something, by the number of their filters."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,7 +16,9 @@ from compvqa.paper.data import Inputs, frame, one
 from compvqa.paper.reference import Reference
 
 COLUMNS = ("arm", "kind", "cause", "dropped", "score", "tau", "tau_paper")
-MARKS = {  # of a threshold: how the choice by it is marked, and what it is called
+MARKS: dict[
+    str, tuple[dict[str, Any], str]
+] = {  # of a threshold: how the choice by it is marked, and what it is called
     "tau_paper": ({"marker": "D", "ms": 9, "mfc": "white"}, "the paper's threshold"),
     "tau": ({"marker": "o", "ms": 5}, "threshold in use"),
 }

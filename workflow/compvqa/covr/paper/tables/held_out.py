@@ -6,7 +6,7 @@ from compvqa.covr.paper.composition import composition
 from compvqa.paper.data import Inputs, plain
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.paper.splits import read_splits
+from compvqa.paper.splits import Split, read_splits
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:

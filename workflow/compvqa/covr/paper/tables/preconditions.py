@@ -9,7 +9,7 @@ from compvqa.covr.paper import examples
 from compvqa.covr.questions.templates import Exclusion, Needs, Template
 from compvqa.covr.subgraphs.subgraph import Subgraph, parse
 from compvqa.paper.data import Inputs
-from compvqa.paper.reference import Reference
+from compvqa.paper.reference import Printed, Reference
 from compvqa.paper.render import Cell, Row, Table
 
 COLUMNS = ("Preconditions", "Example subgraphs", "Text", "Example output")

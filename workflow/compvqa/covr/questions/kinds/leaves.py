@@ -88,7 +88,7 @@ class RelationAsked:
         return {"verb": f"{verb} " if verb else "", "asked": asked, "edge": self.leaf.edge}
 
 
-ASKED = {"object": ObjectAsked, "relation": RelationAsked}
+ASKED: dict[str, Callable[..., ObjectAsked | RelationAsked]] = {"object": ObjectAsked, "relation": RelationAsked}
 Asked = ObjectAsked | RelationAsked
 
 
@@ -99,7 +99,7 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     from; the second is seen in a distractor that lacks the subject, which is among the images.
     """
     skipped = template.options.get("not_relations", ())
-    made: Callable[..., Asked] = ASKED[template.options["asked"]]
+    made = ASKED[template.options["asked"]]
     asked = [made(leaf) for leaf in leaves(seed.graph) if leaf.edge.name not in skipped]
     asked = [about for about in asked if about.sayable]
     if not asked:
@@ -131,7 +131,7 @@ def _of_leaf(
         yield Dropped("no image with one such object")
         return
     wording = _worded(variant, about, choices)
-    decoy = [rng.choice(decoys[other])] if decoys else []
+    decoy = [rng.choice(decoys[other])] if other is not None and decoys else []
     yield Draft(wording, _set(rng, [own[0], *decoy], rest, about), answer)
     if other in others:
         yield Draft(wording, _set(rng, [rng.choice(others[other])], rest, about), other)

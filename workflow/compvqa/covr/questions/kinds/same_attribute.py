@@ -78,7 +78,7 @@ def _values(seed: Seed, references: tuple[Subgraph, Subgraph], which: int, scene
     result = {}
     for scene_id in scenes:
         if seed.count(g, scene_id) == 1 and seed.count(other, scene_id) == 0:
-            (value,) = seed.values(g, scene_id, seed.group)
+            (value,) = seed.values(g, scene_id, seed.group or "")
             if value is not None:
                 result[scene_id] = value
     return result

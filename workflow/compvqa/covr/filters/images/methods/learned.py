@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -150,8 +151,9 @@ class _Judge:
         said = tokenizer.encode_batch([describe(self.graphs[key]) for key in keys])
         tokens = {key: encoding.ids[:longest] for key, encoding in zip(keys, said, strict=True)}
         ordered = sorted(items, key=lambda item: (len(tokens[item[1]]), len(item[2].features), item[0]))
+        shown: Any = [{"tokens": tokens[key], "regions": [seen], "label": 0} for _, key, seen in ordered]
         loader = torch.utils.data.DataLoader(
-            [{"tokens": tokens[key], "regions": [seen], "label": 0} for _, key, seen in ordered],
+            shown,
             self.settings.batch_size,
             collate_fn=collate,
             num_workers=self.settings.workers,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,9 @@ class Light:
         far = length(to)
         to /= far
         if self.distant:
-            return to, np.float32(self.strength), np.float32(self.side / 2 / FAR)
+            power: Any = np.float32(self.strength)  # the same at all points
+            spread: Any = np.float32(self.side / 2 / FAR)
+            return to, power, spread
         facing = np.maximum(-(self.aim.astype(np.float32) @ to), 0)
         return to, np.float32(self.strength) * facing / (far * far), np.float32(self.side / 2) / far
 
