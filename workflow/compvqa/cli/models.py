@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, optional, parquet_in, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Seed, graph_tables, optional, scene_tables
 from compvqa.settings import Settings
 
 
@@ -66,12 +66,11 @@ def read_features(
 
     frame = Frame("read_features", config, None, code)
     settings = frame.settings(ReleasedSettings)
-    names = ("regions.parquet", "features.safetensors", "rejects.parquet")
-    regions, features, rejects = (out / name for name in names)
+    outputs = out / "regions.parquet", out / "features.safetensors", out / "rejects.parquet"
     frame.run(
-        lambda: read_released(scenes, regions, features, rejects, settings),
+        lambda: read_released(scenes, *outputs, settings),
         [scenes / "scenes.parquet", *settings.files],
-        [regions, features, rejects],
+        outputs,
         readers=settings.readers,
     )
 
@@ -96,26 +95,10 @@ def pretrain(
     request = frame.settings(ModelRequest)
     size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
     settings = validate(MatchSettings, request.pretraining, "pretraining")
-    found = [parquet_in(graphs / name) for name in ("subgraphs", "occurrences", "seeds", "candidates")]
-    subgraphs, occurrences, seeds, candidates = found
-    store = regions, vectors = features / "regions.parquet", features / "features.safetensors"
-    shown = scenes / "scenes.parquet"
+    found = graph_tables(graphs)
+    store = features / "regions.parquet", features / "features.safetensors"
     frame.run(
-        lambda: work(
-            request.model,
-            subgraphs,
-            occurrences,
-            seeds,
-            candidates,
-            shown,
-            regions,
-            vectors,
-            encoder,
-            out,
-            size,
-            settings,
-            seed,
-        ),
+        lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
         [*(path for paths in found for path in paths), *scene_tables(scenes), *store, *([encoder] if encoder else [])],
         [out / name for name in ("model.safetensors", "model.json", "history.parquet", "saw.parquet")],
         model=request.model,

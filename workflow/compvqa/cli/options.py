@@ -83,6 +83,14 @@ def parquet_in(folder: Path) -> list[Path]:
     return found
 
 
+def graph_tables(graphs: Path) -> tuple[list[Path], list[Path], list[Path], list[Path]]:
+    """The tables subgraphs, occurrences, seeds and candidates of a graph's folder."""
+    subgraphs, occurrences, seeds, candidates = (
+        parquet_in(graphs / name) for name in ("subgraphs", "occurrences", "seeds", "candidates")
+    )
+    return subgraphs, occurrences, seeds, candidates
+
+
 def optional(path: Path | None) -> list[Path]:
     """An input that may be left out, as a list."""
     return [] if path is None else [path]

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import ModuleType
+from typing import Protocol
 
 import duckdb
 import pyarrow as pa
@@ -97,7 +97,13 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return f", did you mean {found!r}" if found else ""
 
 
-def find_reader(name: str) -> ModuleType | None:
+class Reader(Protocol):
+    """A module of a reader of scene graphs."""
+
+    def read(self, files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[RawScene]: ...
+
+
+def find_reader(name: str) -> Reader | None:
     """The module ``compvqa.scenes.readers.<name>``, if it is there and reads scenes."""
     try:
         return plugins.find("compvqa.scenes.readers", name, "read", "reader")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import torch
@@ -48,6 +48,15 @@ class TrainingSettings(Settings):
     most_regions: int = Field(36, ge=1, description="regions an image that models see, the first in the store")
 
 
+class ModelModule(Protocol):
+    """What each module of a trained model has; :mod:`compvqa.models` says what it may have besides."""
+
+    @property
+    def ModelSettings(self) -> type[Any]: ...
+
+    def build(self, settings: Any, task: Task, /) -> Any: ...
+
+
 def plugin(model: str) -> ModuleType:
     """The module of the model named ``model``; InputError where there is none."""
     return plugins.find("compvqa.models", model, "build", "model")
@@ -85,7 +94,7 @@ def train(
     (:mod:`compvqa.training.processes`): the first one writes.
     """
     number = prepare(settings.optimisation, seed, "train", model)
-    module = plugin(model)
+    module: ModelModule = plugin(model)
     store = _store(model, regions, features, settings.most_regions)
     asked = read_questions(dataset, scenes, split, train_parts, PROGRAMS in _reads(module))
     held_out = read_questions(dataset, scenes, split, dev_parts, PROGRAMS in _reads(module))
@@ -133,7 +142,7 @@ def _described(model: str, settings: Settings, task: Task) -> dict:
     return described | ({"survey": task.survey} if task.survey else {})
 
 
-def _reads(module: ModuleType) -> tuple[str, ...]:
+def _reads(module: ModelModule) -> tuple[str, ...]:
     return getattr(module, "READS", ())
 
 
@@ -170,7 +179,7 @@ def predict(
     store = _store(described["model"], regions, features, described["most_regions"])
     if store is not None and store.dimension != described["dimension"]:
         raise InputError(f"{run_folder} was trained on features of another length than {features}: train it again.")
-    module = plugin(described["model"])
+    module: ModelModule = plugin(described["model"])
     model_settings = module.ModelSettings(**described["settings"])
     answers, dimension, most_regions = (described[name] for name in ("answers", "dimension", "most_regions"))
     tokenizer = Tokenizer.from_str(described["tokenizer"])

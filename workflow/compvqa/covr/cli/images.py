@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Seed, graph_tables, parquet_in, scene_tables
 from compvqa.settings import Settings
 
 
@@ -41,13 +41,10 @@ def image_examples(
 
     frame = Frame("image_examples", config, seed, code)
     settings = frame.settings(ExampleSettings)
-    found = [parquet_in(graphs / name) for name in ("subgraphs", "occurrences", "seeds", "candidates")]
-    subgraphs, occurrences, seeds, candidates = found
-    outputs = examples, texts = out / "examples.parquet", out / "texts.parquet"
+    found = graph_tables(graphs)
+    outputs = out / "examples.parquet", out / "texts.parquet"
     frame.run(
-        lambda: make_examples(
-            subgraphs, occurrences, seeds, candidates, scenes, overlap, examples, texts, settings, seed
-        ),
+        lambda: make_examples(*found, scenes, overlap, *outputs, settings, seed),
         [*(path for paths in found for path in paths), *scene_tables(scenes), overlap],
         outputs,
     )
@@ -73,14 +70,12 @@ def image_filter(
     request = frame.settings(FilterRequest)
     size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
     settings = validate(PresenceTraining, request.presence, "presence")
-    pairs, texts, shown = examples / "examples.parquet", examples / "texts.parquet", scenes / "scenes.parquet"
-    regions, vectors = store = [features / name for name in SOME]
+    given = examples / "examples.parquet", examples / "texts.parquet", scenes / "scenes.parquet"
+    store = features / SOME[0], features / SOME[1]
     before = [] if start is None else [start / name for name in ("model.safetensors", "model.json", SAW)]
     frame.run(
-        lambda: train_presence(
-            request.model, pairs, texts, shown, regions, vectors, start, fold, out, size, settings, seed
-        ),
-        [pairs, texts, shown, *store, *before],
+        lambda: train_presence(request.model, *given, *store, start, fold, out, size, settings, seed),
+        [*given, *store, *before],
         [out / name for name in FILES],
         model=request.model,
     )

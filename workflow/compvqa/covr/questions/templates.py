@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import Field, ValidationError
 
@@ -111,8 +110,16 @@ def _read(path: Path) -> Template:
     return template
 
 
-def module_of(template: Template, path: Path | str = "") -> ModuleType:
-    """The module of the template's kind: it has ``drafts(template, variant, seed, rng)``."""
+class Kind(Protocol):
+    """A module of a kind of template."""
+
+    @property
+    def drafts(self) -> Callable[..., Iterator[Any]]:
+        """``drafts(template, variant, seed, rng)``: questions of a seed, and why there is none."""
+
+
+def module_of(template: Template, path: Path | str = "") -> Kind:
+    """The module of the template's kind."""
     where = f"kind of template ({path or template.name})"
     return plugins.find("compvqa.covr.questions.kinds", template.kind, "drafts", where)
 

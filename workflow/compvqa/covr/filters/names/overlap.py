@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import duckdb
 import pyarrow as pa
@@ -37,6 +38,12 @@ ADDED = "FROM entailed ANTI JOIN in_context USING (kind, x, y)"
 ADDED_COUNTS = f"SELECT kind, count(*) FROM ({ADDED}) WHERE x < y OR kind = 'relation' GROUP BY kind ORDER BY kind"
 
 
+class Method(Protocol):
+    """A module of a method."""
+
+    def scorer(self, lexicon: Path, models: Path | None) -> Score: ...
+
+
 class OverlapSettings(PairSettings):
     """How m(x, y) is found."""
 
@@ -56,9 +63,9 @@ def overlap(
     them. Gives the number of pairs by kind: those in context, the exclusive ones among them, and those added.
     """
     known = Lexicon.load(lexicon)
-    method = plugins.find("compvqa.covr.filters.names.methods", settings.method, "scorer", "overlap.method")
+    method: Method = plugins.find("compvqa.covr.filters.names.methods", settings.method, "scorer", "overlap.method")
     score = method.scorer(lexicon, models)
-    model = method.model_name(models) if hasattr(method, "model_name") else settings.method
+    model = getattr(method, "model_name", lambda models: settings.method)(models)
     out.parent.mkdir(parents=True, exist_ok=True)
     counts: dict[str, int] = {}
     with scratch_folder(out.parent, "overlap") as folder:

@@ -16,9 +16,8 @@ from compvqa.paper.data import Inputs, frame, one
 from compvqa.paper.reference import Reference
 
 COLUMNS = ("arm", "kind", "cause", "dropped", "score", "tau", "tau_paper")
-MARKS: dict[
-    str, tuple[dict[str, Any], str]
-] = {  # of a threshold: how the choice by it is marked, and what it is called
+# Of a threshold: how the choice by it is marked, and what it is called
+MARKS: dict[str, tuple[dict[str, Any], str]] = {
     "tau_paper": ({"marker": "D", "ms": 9, "mfc": "white"}, "the paper's threshold"),
     "tau": ({"marker": "o", "ms": 5}, "threshold in use"),
 }
