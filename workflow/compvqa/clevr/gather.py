@@ -51,8 +51,8 @@ def gather(
         tables.check(shard, QUESTIONS)
     with query.connect(out.parent, memory) as connection:
         connection.read_parquet([str(shard) for shard in shards]).create_view("offered")
-        counted = "SELECT count(*), count(*) FILTER (program IS NOT NULL AND answer IS NOT NULL) FROM offered"
-        whole, answered = connection.execute(counted).fetchone()
+        sql = "SELECT count(*), count(*) FILTER (program IS NOT NULL AND answer IS NOT NULL) FROM offered"
+        ((whole, answered),) = connection.execute(sql).fetchall()
         sql = f"""SELECT question_id, part, number, coalesce(template, '{UNKNOWN}'), answer, scene_ids[1] FROM offered
             WHERE program IS NOT NULL AND answer IS NOT NULL ORDER BY part, number, question_id"""
         kept = [
