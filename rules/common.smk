@@ -26,6 +26,7 @@ from compvqa.config import load_config
 from compvqa.definitions import Definitions
 from compvqa.errors import InputError
 from compvqa.evaluation.answers import IID
+from compvqa.evaluation.facets import of_language
 from compvqa.files import check_writable
 from compvqa.interrupts import be_patient
 from compvqa.links import without_patterns
@@ -61,6 +62,7 @@ try:
         "baseline": {"model": list(CONFIG.models.baselines)},
     }.items():
         modules_of(stage, **plugins)
+    of_language(LANGUAGE, CONFIG.scores.facets)
     for name in CONFIG.splits.names:
         check_use(read_definition(SPLITS.load(name)), CONFIG.models.splits, CONFIG.models.curve.splits)
 except InputError as error:

@@ -124,7 +124,16 @@ def test_questions_read_from_official_files_are_the_same(small):
     assert set(read) <= set(made) and len(read) == len(made) - 3
 
 
-def test_templates_that_are_not_there_are_told_before_anything_runs(small):
-    lost = written(small, "lost", dataset={"kind": "clevr", "templates": "mine/templates"})
-    done = lost.run("--dry-run", check=False)
-    assert done.returncode and "mine/templates does not exist: correct dataset.templates" in done.stdout
+@pytest.mark.parametrize(
+    ("sections", "words"),
+    [
+        (
+            {"dataset": {"kind": "clevr", "templates": "mine/templates"}},
+            "mine/templates does not exist: correct dataset.templates",
+        ),
+        ({"scores": {"facets": ["tpye"]}}, "has no facet 'tpye'"),
+    ],
+)
+def test_what_is_not_there_is_told_before_anything_runs(small, sections, words):
+    done = written(small, "lost", **sections).run("--dry-run", check=False)
+    assert done.returncode and words in done.stdout
