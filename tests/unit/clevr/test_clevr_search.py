@@ -9,10 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from compvqa.clevr.analysis import is_degenerate
 from compvqa.clevr.language import GROUPS
 from compvqa.clevr.options import SceneOptions
 from compvqa.clevr.scene import Scene
-from compvqa.clevr.search import Plan, Search, is_degenerate
+from compvqa.clevr.search import Plan, Search
 from compvqa.clevr.templates import Node, Template, read_templates
 from compvqa.clevr.words import Words
 from compvqa.programs.rows import Row

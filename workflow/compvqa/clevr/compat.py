@@ -12,11 +12,12 @@ import random
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
+from compvqa.clevr.analysis import is_degenerate
 from compvqa.clevr.executor import FUNCTIONS, Value
 from compvqa.clevr.language import GROUPS, OBJECT, OBJECTS, OPERATORS
 from compvqa.clevr.options import NOTHING, TRIVIAL, check_words
 from compvqa.clevr.scene import Scene
-from compvqa.clevr.search import Plan, is_degenerate
+from compvqa.clevr.search import Plan
 from compvqa.clevr.templates import Choice, Node, Template
 from compvqa.clevr.words import Words
 from compvqa.errors import InputError

@@ -12,9 +12,9 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from compvqa.clevr.executor import FUNCTIONS, Value, only, values
+from compvqa.clevr.analysis import is_degenerate
+from compvqa.clevr.executor import FUNCTIONS, Value, only
 from compvqa.clevr.options import SceneOptions
-from compvqa.clevr.scene import Scene
 from compvqa.clevr.templates import Choice, Node, Template
 from compvqa.programs.rows import Row
 
@@ -192,13 +192,3 @@ class Search:
                 self.degenerate = True
                 return False
         return True
-
-
-def is_degenerate(program: list[Row], scene: Scene, answer: Value) -> bool:
-    """Whether the answer stays the same where some ``relate`` gives all objects; an ill-posed program's is another."""
-    for number, row in enumerate(program):
-        if row.operation == "relate":
-            found = values([*program[:number], Row("scene"), *program[number + 1 :]], scene)
-            if len(found) == len(program) and found[-1] == answer:
-                return True
-    return False
