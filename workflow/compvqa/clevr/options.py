@@ -7,6 +7,8 @@ where a question may be about nothing, and few relations that change nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from random import Random
 
 from compvqa.clevr.language import GROUPS, RELATION
 from compvqa.clevr.scene import Scene
@@ -21,10 +23,22 @@ TRIVIAL = 1 / 9  # trivial options for each other one: a tenth of all
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a node: the mask that each gives, and by mask the choices that give it."""
+    """The options of a node: the mask that each gives, and what the node's slots are then filled with."""
 
-    masks: tuple[int, ...]  # one an option
-    choices: dict[int, list[Choice]]
+    masks: tuple[int, ...]
+    filled: tuple[Choice, ...]
+
+    def giving(self, mask: int) -> list[Choice]:
+        """The choices that give a mask."""
+        return [choice for other, choice in zip(self.masks, self.filled, strict=True) if other == mask]
+
+    @cached_property
+    def choices(self) -> dict[int, list[Choice]]:
+        """By mask the choices that give it."""
+        found: dict[int, list[Choice]] = {}
+        for mask, choice in zip(self.masks, self.filled, strict=True):
+            found.setdefault(mask, []).append(choice)
+        return found
 
 
 class SceneOptions:
@@ -34,10 +48,12 @@ class SceneOptions:
     """
 
     def __init__(self, scene: Scene, words: Words, seed: int):
+        check_words(scene, words)
         self.scene, self.words, self.seed = scene, words, seed
+        self.described = list(scene.described.items())
+        self.single = {1 << number for number in range(len(scene.objects))}
         self.all: dict[tuple[str, int], list[tuple[int, Choice]]] = {}
         self.kept: dict[tuple[str, int, tuple[bool, ...]], Options] = {}
-        check_words(scene, words)
 
     def of(self, node: Node, given: int, empty: tuple[bool, ...]) -> Options:
         """The options of a node that is given a mask, or an object's number (relations).
@@ -49,6 +65,11 @@ class SceneOptions:
             self.kept[key] = self._grouped(node, given, empty)
         return self.kept[key]
 
+    def fitting(self, description: Choice) -> int:
+        """The mask of the objects that a description fits."""
+        found = self.scene.described.get(description)
+        return self.scene.fitting(description) if found is None else found
+
     def _grouped(self, node: Node, given: int, empty: tuple[bool, ...]) -> Options:
         key = (node.kind, given)
         if key not in self.all:
@@ -56,10 +77,7 @@ class SceneOptions:
         found = self.all[key]
         for place in (place for place, void in enumerate(empty) if void):
             found = [(mask, choice) for mask, choice in found if choice[place] is None]
-        choices: dict[int, list[Choice]] = {}
-        for mask, choice in found:
-            choices.setdefault(mask, []).append(choice)
-        return Options(tuple(mask for mask, _ in found), choices)
+        return Options(*zip(*found, strict=True)) if found else Options((), ())
 
     def _options(self, node: Node, given: int) -> list[tuple[int, Choice]]:
         if node.composite is None:
@@ -80,27 +98,53 @@ class SceneOptions:
         return [(name, self.scene.relations[name]) for name in self.words.values[RELATION]]
 
     def _filtered(self, given: int, end: str | None, kind: str) -> list[tuple[int, Choice]]:
-        found = [(mask & given, description) for description, mask in self.scene.described.items()]
+        found = [(mask & given, description) for description, mask in self.described]
         if end is None:
             found = [(mask, description) for mask, description in found if description != NOTHING]
-        single = [(mask, description) for mask, description in found if mask.bit_count() == 1]
+        single = [(mask, description) for mask, description in found if mask in self.single]
         if end == "unique":
             return single
         rng = generator(self.seed, "random descriptions", self.scene.scene_id, kind, given)
-        for _ in range(len(found) if end == "exist" else len(single)):
-            values = ((*self.words.values[group], None) for group in GROUPS)
-            description = tuple(rng.choice(words) for words in values)
-            found.append((given & self.scene.fitting(description), description))
+        return found + self._random(rng, given, len(found) if end == "exist" else len(single))
+
+    def _random(self, rng: Random, given: int, many: int) -> list[tuple[int, Choice]]:
+        """Descriptions of which each group's value is drawn, whatever they fit."""
+        getrandbits = rng.getrandbits  # as rng.choice draws, whose call takes three times as long
+        found = []
+        for _ in range(many):
+            mask, description = given, []
+            for values, many_values, bits in self._drawn:
+                number = getrandbits(bits)
+                while number >= many_values:
+                    number = getrandbits(bits)
+                value, having = values[number]
+                mask &= having
+                description.append(value)
+            found.append((mask, tuple(description)))
+        return found
+
+    @cached_property
+    def _drawn(self) -> list[tuple[list[tuple[str | None, int]], int, int]]:
+        """For each group its values and none, with the masks of what has them; how many these are; and in bits."""
+        found = []
+        for group in GROUPS:
+            having = self.scene.having[group]
+            values = [(value, having.get(value, 0)) for value in self.words.values[group]]
+            values.append((None, self.scene.everything))
+            found.append((values, len(values), len(values).bit_length()))
         return found
 
     def _related(self, given: int, end: str | None, kind: str) -> list[tuple[int, Choice]]:
-        telling: list[tuple[int, Choice]] = []
-        trivial: list[tuple[int, Choice]] = []
-        for name, related in self._relations():
-            for description, mask in self.scene.described.items():
-                both = mask & related[given]
-                if both.bit_count() == 1 if end == "unique" else both or end:
-                    (trivial if both == mask else telling).append((both, (name, *description)))
+        telling, trivial = [], []
+        for name, masks in self._relations():
+            related = masks[given]
+            found = [(mask & related, mask, description) for description, mask in self.described]
+            if end == "unique":
+                found = [item for item in found if item[0] in self.single]
+            elif end is None:
+                found = [item for item in found if item[0]]
+            telling += [(both, (name, *description)) for both, mask, description in found if both != mask]
+            trivial += [(both, (name, *description)) for both, mask, description in found if both == mask]
         rng = generator(self.seed, "trivial relations", self.scene.scene_id, kind, given)
         return telling + rng.sample(trivial, min(round(len(telling) * TRIVIAL), len(trivial)))
 

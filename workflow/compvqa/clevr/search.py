@@ -12,9 +12,8 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from compvqa.clevr.analysis import is_degenerate
 from compvqa.clevr.executor import FUNCTIONS, Value, only
-from compvqa.clevr.options import SceneOptions
+from compvqa.clevr.options import Options, SceneOptions
 from compvqa.clevr.templates import Choice, Node, Template
 from compvqa.programs.rows import Row
 
@@ -29,6 +28,7 @@ CONVERT: dict[str, Callable[[int], Value | None]] = {
 class Step:
     """What the search knows of a node beforehand."""
 
+    node: Node
     empty: tuple[bool, ...]  # its slots that stay empty
     convert: Callable[[int], Value | None] | None  # from what the node's filters give to what the node gives
     differs: tuple[int, ...]  # nodes above that must give something else
@@ -65,6 +65,7 @@ class Plan:
             seen = sorted(i for i in later | needed if i < number)
             steps.append(
                 Step(
+                    node,
                     tuple(slot in template.empty for slot in node.slots),
                     CONVERT.get(node.composite["end"] or "") if node.composite else None,
                     tuple(one for one, other in template.different if other == number),
@@ -80,6 +81,19 @@ class Plan:
         """The same, where a question may be degenerate: much is then alike."""
         return replace(self, steps=tuple(replace(step, late=False) for step in self.steps), checked=False)
 
+    @cached_property
+    def relates(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Each node that relates, with the nodes below that give something else where it does not."""
+        found = []
+        for number, node in enumerate(self.template.nodes):
+            if node.kind == "relate" or (node.composite and node.composite["relate"]):
+                moved = {number}
+                for below, other in enumerate(self.template.nodes):
+                    if moved.intersection(other.inputs):
+                        moved.add(below)
+                found.append((number, tuple(sorted(moved - {number}))))
+        return tuple(found)
+
 
 def _counts(node: Node) -> bool:
     return bool(node.composite and node.composite["end"] == "count")
@@ -88,8 +102,7 @@ def _counts(node: Node) -> bool:
 def _late(template: Template) -> set[int]:
     """The nodes that give something else where a relate is left out: all that take what it gives, at once or by others,
     and a composite that has it within. Of a bare relate itself only the outcome counts."""
-    found: set[int] = set()
-    moved: set[int] = set()
+    found, moved = set(), set()
     for number, node in enumerate(template.nodes):
         if moved.intersection(node.inputs) or (node.composite and node.composite["relate"]):
             found.add(number)
@@ -125,70 +138,115 @@ class Search:
 
     def _from(self, number: int) -> bool:
         """Whether the nodes from ``number`` on can be filled; they then are."""
-        if number == len(self.plan.steps):
-            return self._accept()
-        step = self.plan.steps[number]
-        state = (number, *[self._seen(i) for i in step.sees])
+        steps, given, scene = self.plan.steps, self.given, self.options.scene
+        for step in steps[number:]:
+            node = step.node
+            if node.slots:
+                return self._choose(number, step)
+            value = FUNCTIONS[node.kind](scene, [given[i] for i in node.inputs], ())
+            if value is None:
+                return False
+            given[number] = value
+            if step.differs and not self._differs(number, step):
+                return False
+            number += 1
+        return self._accept()
+
+    def _choose(self, number: int, step: Step) -> bool:
+        steps = self.plan.steps
+        state = (number, *[self.masks[i] if steps[i].as_set else self.given[i] for i in step.sees])
         if self.plan.checked:
-            state += tuple(c for c, s in zip(self.choices[:number], self.plan.steps, strict=False) if s.late)
+            state += tuple(self._told(steps[i], self.choices[i]) for i in range(number) if steps[i].late)
         if state in self.failed:
             return False
-        done = self._choose(number, step) if self.plan.template.nodes[number].slots else self._compute(number, step)
-        if not done:
+        found = self.options.of(step.node, self.given[step.node.inputs[0]], step.empty)
+        if not (self._each(number, step, found) if step.late else self._any(number, step, found)):
             self.failed.add(state)
-        return done
+            return False
+        return True
+
+    def _any(self, number: int, step: Step, found: Options) -> bool:
+        """Choose where options lead to the same if they give the same, which is tried once."""
+        left, tried = found.masks, set()
+        while left:
+            mask = left[int(self.rng.random() * len(left))]
+            told = mask if step.as_set or step.convert is None else step.convert(mask)
+            if told not in tried:
+                if self._enter(number, step, mask):
+                    self.choices[number] = self.rng.choice(found.giving(mask))
+                    return True
+                tried.add(told)
+            left = [other for other in left if other != mask]
+        return False
+
+    def _each(self, number: int, step: Step, found: Options) -> bool:
+        """Choose where it also matters what an option's words fit without its relation."""
+        left = [(mask, choice) for mask, same in found.choices.items() for choice in same]
+        self.rng.shuffle(left)
+        tried = set()
+        for mask, choice in left:
+            told = (mask, *self._told(step, choice))
+            if told not in tried:
+                self.choices[number] = choice
+                if self._enter(number, step, mask):
+                    return True
+                tried.add(told)
+        return False
+
+    def _told(self, step: Step, choice: Choice) -> tuple:
+        """What of a choice matters where a relate above may be left out, or its own."""
+        if step.node.composite is None:
+            return choice
+        words = choice[1:] if step.node.composite["relate"] else choice
+        return *choice[: -len(words)], self.options.fitting(words)
+
+    def _enter(self, number: int, step: Step, mask: int) -> bool:
+        self.given[number] = step.convert(mask) if step.convert else mask
+        self.masks[number] = mask
+        return (not step.differs or self._differs(number, step)) and self._from(number + 1)
+
+    def _differs(self, number: int, step: Step) -> bool:
+        return all(self._seen(number) != self._seen(other) for other in step.differs)
 
     def _seen(self, number: int) -> Value:
         """What tells a node's outcome apart."""
         return self.masks[number] if self.plan.steps[number].as_set else self.given[number]
 
-    def _compute(self, number: int, step: Step) -> bool:
-        node = self.plan.template.nodes[number]
-        value = FUNCTIONS[node.kind](self.options.scene, [self.given[i] for i in node.inputs], ())
-        if value is None:
-            return False
-        self.given[number] = value
-        return self._differs(number, step) and self._from(number + 1)
-
-    def _choose(self, number: int, step: Step) -> bool:
-        node = self.plan.template.nodes[number]
-        found = self.options.of(node, self.given[node.inputs[0]], step.empty)
-        if step.late:
-            return self._choose_each(number, step, found.choices)
-        left: Sequence[int] = found.masks
-        while left:
-            mask = left[int(self.rng.random() * len(left))]
-            self.choices[number] = found.choices[mask][0]  # any: they lead to the same
-            if self._enter(number, step, mask):
-                self.choices[number] = self.rng.choice(found.choices[mask])
-                return True
-            left = [other for other in left if other != mask]
-        return False
-
-    def _choose_each(self, number: int, step: Step, choices: dict[int, list[Choice]]) -> bool:
-        left = [(mask, choice) for mask, same in choices.items() for choice in same]
-        self.rng.shuffle(left)
-        for mask, choice in left:
-            self.choices[number] = choice
-            if self._enter(number, step, mask):
-                return True
-        return False
-
-    def _enter(self, number: int, step: Step, mask: int) -> bool:
-        self.given[number] = step.convert(mask) if step.convert else mask
-        self.masks[number] = mask
-        return self._differs(number, step) and self._from(number + 1)
-
-    def _differs(self, number: int, step: Step) -> bool:
-        return all(self._seen(number) != self._seen(other) for other in step.differs)
-
     def _accept(self) -> bool:
         if self.given[-1] not in self.accepted:
             self.frequent = True
             return False
-        if self.plan.checked:
-            program = self.plan.template.program(self.choices)
-            if is_degenerate(program, self.options.scene, self.given[-1]):
-                self.degenerate = True
-                return False
+        if self.plan.checked and self._degenerate():
+            self.degenerate = True
+            return False
         return True
+
+    def _degenerate(self) -> bool:
+        """What :func:`compvqa.clevr.analysis.is_degenerate` tells of the program, without making it: only what follows
+        from a relate is computed again."""
+        for number, below in self.plan.relates:
+            values = self.given.copy()
+            values[number] = self._value(number, values, related=False)
+            for other in below:
+                if values[number] is None:  # ill-posed, which is another answer
+                    break
+                number, values[other] = other, self._value(other, values)
+            if values[number] == self.given[-1]:
+                return True
+        return False
+
+    def _value(self, number: int, values: Sequence[Value], related: bool = True) -> Value | None:
+        """What a node gives with its choice; without ``related``, where all objects stand in its relation."""
+        scene, step, words = self.options.scene, self.plan.steps[number], self.choices[number]
+        node = step.node
+        if node.kind == "relate" and not related:
+            return scene.everything
+        inputs = [values[i] for i in node.inputs]
+        if node.composite is None:
+            return FUNCTIONS[node.kind](scene, inputs, words)
+        mask = inputs[0]
+        if node.composite["relate"]:
+            mask = scene.relations[words[0]][mask] if related else scene.everything
+            words = words[1:]
+        mask &= self.options.fitting(words)
+        return step.convert(mask) if step.convert else mask
