@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-import pyarrow as pa
 from pydantic import Field, model_validator
 
-from compvqa import tables
+from compvqa import query, tables
 from compvqa.clevr.compat import InOrder, SceneChoices, check_order
 from compvqa.clevr.executor import Value, in_words
 from compvqa.clevr.language import OPERATORS, VALUES
@@ -98,30 +97,34 @@ def generate(
     dropped: Path,
     shard: int = 0,
     shards: int = 1,
+    memory: str = "1GB",
 ) -> dict[str, int]:
     """Write the questions of one shard's blocks for the scenes in a folder of scene tables to ``out``.
 
     ``dropped`` gets the number of scenes in which a template was tried in vain, by reason. Gives counts. The mode
-    compat takes one shard; of each side (train, val) its stream begins anew.
+    compat takes one shard; of each side (train, val) its stream begins anew. ``memory`` bounds what questions take
+    before they go to disk.
     """
     plans = plans_of(templates, settings)
     if settings.mode == "compat" and shards > 1:
         raise InputError(f"The mode compat draws all from one stream: make one shard, not {shards}, or use mode keyed.")
-    parts, reasons, counts = [QUESTIONS.fields.empty_table()], Counter[tuple[str, str]](), Counter[str]()
+    reasons, counts = Counter[tuple[str, str]](), Counter[str]()
     streams: dict[str, random.Random] = {}
     before = Counter[str]()  # blocks of a side so far
-    for number, block in enumerate(track(blocks(read_scenes(scenes), settings.block), "questions", unit="block")):
-        side = block[0].split
-        first = before[side] * settings.block * settings.per_scene
-        before[side] += 1
-        if number % shards != shard:
-            continue
-        rng = streams.setdefault(side, random.Random(seed)) if settings.mode == "compat" else None
-        rows = list(of_block(block, plans, words, settings, seed, reasons, rng))
-        more = ({"testbed": testbed, "number": first + row["number"]} for row in rows)
-        parts.append(QUESTIONS.from_rows(row | other for row, other in zip(rows, more, strict=True)))
-        counts.update({"scenes": len(block), "questions": len(rows)})
-    tables.write(out, QUESTIONS, pa.concat_tables(parts))
+    with query.connect(out.parent, memory) as connection:
+        intake = query.Intake(connection, QUESTIONS)
+        for number, block in enumerate(track(blocks(read_scenes(scenes), settings.block), "questions", unit="block")):
+            side = block[0].split
+            first = before[side] * settings.block * settings.per_scene
+            before[side] += 1
+            if number % shards != shard:
+                continue
+            rng = streams.setdefault(side, random.Random(seed)) if settings.mode == "compat" else None
+            for row in of_block(block, plans, words, settings, seed, reasons, rng):
+                intake.add((QUESTIONS, row | {"testbed": testbed, "number": first + row["number"]}))
+                counts["questions"] += 1
+            counts["scenes"] += len(block)
+        intake.write(QUESTIONS, out)
     rows = [{"template": name, "reason": reason, "n": n} for (name, reason), n in reasons.items()]
     tables.write(dropped, DROPPED, rows)
     return {"scenes": counts["scenes"], "questions": counts["questions"]} | {
