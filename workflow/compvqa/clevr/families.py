@@ -88,7 +88,7 @@ class Families:
             plain = {"shape": THING, RELATION: self.words.values[RELATION][0]}
             groups = {slot: plain.get(kind, "") for slot, kind in template.slots.items()}
             for text in template.texts:
-                for variant in _variants(text, groups):
+                for variant in variants(text, groups):
                     for other in (variant, without_other(variant)):
                         found[self._shape(other)][name] = None
         return {shape: list(names) for shape, names in found.items()}
@@ -134,7 +134,7 @@ def _either(words: Sequence[str]) -> str:
     return f"(?:{'|'.join(sorted(map(re.escape, words), key=len, reverse=True))})"
 
 
-def _variants(text: str, groups: Mapping[str, str]) -> list[str]:
+def variants(text: str, groups: Mapping[str, str]) -> list[str]:
     """A text with and without each of the words that may be left out, its slots holding ``groups``; no space is left
     where one is empty."""
     parts = OPTIONAL.split(text)  # every second one may be left out
@@ -148,7 +148,7 @@ def _variants(text: str, groups: Mapping[str, str]) -> list[str]:
 def _pattern(text: str, groups: Mapping[str, str]) -> str:
     """The regular expression of a text whose slots hold the expressions of ``groups``."""
     marks = {slot: chr(PRIVATE + number) if group else "" for number, (slot, group) in enumerate(groups.items())}
-    pattern = "|".join(" ".join(map(re.escape, variant.split())) for variant in _variants(text, marks))
+    pattern = "|".join(" ".join(map(re.escape, variant.split())) for variant in variants(text, marks))
     for slot, mark in marks.items():
         pattern = pattern.replace(mark, groups[slot]) if mark else pattern
     return pattern

@@ -19,7 +19,11 @@ def traced(program: Program, scenes: Sequence[SceneGraph]) -> list[tuple[str, st
     last with a value.
     """
     (graph,) = scenes
-    scene, ids = of_graph(graph), ordered(graph)
+    return traced_in(program, of_graph(graph), ordered(graph))
+
+
+def traced_in(program: Program, scene: Scene, ids: Sequence[str]) -> list[tuple[str, str, str, str]]:
+    """The same in a scene whose objects have these ids."""
     found = values(program, scene)
     printed = [show_value(row.operation, value, scene, ids) for row, value in zip(program, found, strict=False)]
     if found[-1] is ILL_POSED:
