@@ -8,7 +8,8 @@ SCENES.json is a file of CLEVR's scenes. Both make ten questions a scene of the 
 where it is named), once with all families and once without the first of compare_integer, whose only answer the original
 spends most of its time to look for. CPU seconds are of question generation from tables to a table, of which the median
 of runs before and after the original's is taken, and of the original's whole process. With --grow, scenes are sampled
-without drawing them, each size once, and questions made of them in a process of its own, whose start counts. FOLDER
+without drawing them (10,000 at most: more are these under other names, of which other questions are made), and
+questions are made of them in a process of its own, whose start counts. FOLDER
 keeps what they write.
 """
 
@@ -28,6 +29,8 @@ from pathlib import Path
 from statistics import median
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from measure import ROOT, exponent, print_table
 
 from compvqa.clevr.generate import GenerateSettings, generate
@@ -38,6 +41,9 @@ from compvqa.scenes.worlds.clevr import record
 from compvqa.scenes.worlds.clevr.sample import sample_scene
 from compvqa.scenes.worlds.clevr.settings import ClevrSettings
 
+MOST = 10_000  # scenes to sample; a digit tells their copies
+SCENES = [f"{name}.parquet" for name in ("scenes", "objects", "attributes", "relations", "modifiers")]
+SCENES += ["positions.parquet", "directions.parquet"]
 SLOW = "compare_integer_0"
 # A picture that is small enough to look fast for what is hidden; questions ask nothing of it.
 TINY = ClevrSettings(width=48, height=32, min_pixels=2)
@@ -92,26 +98,42 @@ def grow(arguments: argparse.Namespace) -> None:
     for size in sorted(arguments.grow):
         tables = arguments.folder / f"sampled-{size}"
         if not (tables / "scenes.parquet").exists():
-            sample(arguments.folder / f"sampled-{size}.json", size)
-            files = {"train": arguments.folder / f"sampled-{size}.json"}
-            ingest(SourceSettings(name="clevr", reader="clevr", files=files), None, tables)
+            sample(arguments.folder, size)
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
             questions, spent, peak = pool.submit(whole, tables, arguments.templates).result()
         more = f"{exponent(last, (size, spent)):.2f}" if last else ""
         last = size, spent
-        megabytes = (arguments.folder / f"sampled-{size}/questions.parquet").stat().st_size / 1e6
+        megabytes = (tables / "questions.parquet").stat().st_size / 1e6
         rows.append(
             [f"{size:,}", f"{questions:,}", f"{spent / 60:.2f}", f"{questions / spent:,.0f}", more]
             + [f"{peak:,.0f}", f"{megabytes:,.1f}"]
         )
+        print(*rows[-1], file=sys.stderr, flush=True)
     print_table(["scenes", "questions", "CPU min", "a CPU-s", "grows as n^", "peak MB", "table MB"], rows)
 
 
-def sample(path: Path, size: int) -> None:
-    """Write so many scenes as a file of CLEVR's scenes."""
+def sample(folder: Path, size: int) -> None:
+    """Make the tables of so many scenes; over MOST they are made of MOST ones under several names."""
+    tables = folder / f"sampled-{size}"
+    if size > MOST:
+        if not (folder / f"sampled-{MOST}/scenes.parquet").exists():
+            sample(folder, MOST)
+        tables.mkdir(exist_ok=True)
+        for file in SCENES:
+            copies = [named(pq.read_table(folder / f"sampled-{MOST}/{file}"), copy) for copy in range(size // MOST)]
+            pq.write_table(pa.concat_tables(copies), tables / file)
+        return
+    path = folder / f"sampled-{size}.json"
     with ProcessPoolExecutor() as pool:
         scenes = pool.map(partial(sample_scene, TINY, 1), range(size), chunksize=100)
         record.write(path, record.info_of(TINY.split, TINY), scenes)
+    ingest(SourceSettings(name="clevr", reader="clevr", files={"train": path}), None, tables)
+
+
+def named(table: pa.Table, copy: int) -> pa.Table:
+    """A table of scenes whose names have the copy's digit besides; the tables of all copies are sorted."""
+    names = pc.replace_substring(table["scene_id"], f"{TINY.split}_", f"{TINY.split}_{copy}")
+    return table.set_column(table.column_names.index("scene_id"), "scene_id", names)
 
 
 def whole(tables: Path, templates: Path) -> tuple[int, float, float]:

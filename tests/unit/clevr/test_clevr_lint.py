@@ -1,4 +1,4 @@
-"""The linter finds what is known to be wrong with the official templates, what is made wrong here, and nothing in ours."""
+"""The linter finds what is known to be wrong with official templates, what is made wrong here, and nothing in ours."""
 
 import copy
 import json

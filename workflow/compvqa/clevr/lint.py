@@ -36,12 +36,14 @@ ASKED = 12  # questions of a family that are held beside the other families
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a family; ``scenes``: how many were searched, None where it follows from the template."""
+    """What is wrong with a family; ``scenes``: how many were searched, None where it follows from the template;
+    ``other``: the family that it doubles, or has a text of."""
 
     template: str
     fault: str
     detail: str
     scenes: int | None = None
+    other: str | None = None
 
     def __str__(self) -> str:
         how = "proved" if self.scenes is None else f"searched in {self.scenes:,} scenes"
@@ -72,8 +74,9 @@ def lint(
         if not proved & {(template.name, NEVER), (template.name, ONE_ANSWER)}:
             found += hunt.answers(starts)
         asked[template.name] = hunt.questions(starts, words)
-    both = {item.template for item in found if item.fault == DOUBLE}
-    found += (item for item in confused(templates, words, asked, len(scenes)) if item.template not in both)
+    both = {frozenset((item.template, item.other)) for item in found if item.fault == DOUBLE}
+    more = confused(templates, words, asked, len(scenes))
+    found += (item for item in more if frozenset((item.template, item.other)) not in both)
     place = {template.name: number for number, template in enumerate(templates)}
     return sorted(found, key=lambda item: place[item.template])
 
@@ -133,7 +136,7 @@ def repeated(templates: Sequence[Template]) -> Iterator[Finding]:
             if (first, name) not in told:
                 told.add((first, name))
                 detail = f"text {places[name]} (counted from 0) is also text {places[first]} of {first}"
-                yield Finding(name, REPEATED, detail)
+                yield Finding(name, REPEATED, detail, None, first)
 
 
 def _said(
@@ -156,9 +159,9 @@ def doubled(templates: Sequence[Template]) -> Iterator[Finding]:
         if _within(one, other) and (other.name, one.name) not in told:
             if _within(other, one):
                 told.add((one.name, other.name))
-                yield Finding(other.name, DOUBLE, f"it has the nodes and texts of {one.name}")
+                yield Finding(other.name, DOUBLE, f"it has the nodes and texts of {one.name}", None, one.name)
             else:
-                yield Finding(one.name, DOUBLE, f"all its questions are of {other.name} too")
+                yield Finding(one.name, DOUBLE, f"all its questions are of {other.name} too", None, other.name)
 
 
 def _within(one: Template, other: Template) -> bool:
@@ -232,7 +235,7 @@ def confused(
             free = set(by_name[other].different) <= set(by_name[name].different)
             if other != name and many == len(questions) and free and (other, name) not in told:
                 told.add((name, other))
-                yield Finding(name, DOUBLE, f"all {many} questions of it are of {other} too", scenes)
+                yield Finding(name, DOUBLE, f"all {many} questions of it are of {other} too", scenes, other)
 
 
 def sampled(words: Words, many: int, seed: int = 1) -> list[Scene]:
