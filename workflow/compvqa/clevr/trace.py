@@ -33,6 +33,12 @@ def traced_in(program: Program, scene: Scene, ids: Sequence[str]) -> list[tuple[
     return [(*line, value) for line, value in zip(listing(program), printed, strict=True)]
 
 
+def called(graph: SceneGraph) -> dict[str, str]:
+    """What each object of a scene is called in print, by its id."""
+    scene = of_graph(graph)
+    return dict(zip(ordered(graph), _called(scene, ordered(graph)), strict=True))
+
+
 def nouns(program: Program) -> set[str]:
     """The shapes that a program looks for."""
     return {name for row in program if row.operation == "filter_shape" for name in row.arguments}
@@ -44,5 +50,8 @@ def show_value(function: str, value: Value, scene: Scene, ids: Sequence[str]) ->
     if kind not in (OBJECT, OBJECTS):
         return in_words(value) or ""
     mask = value if kind == OBJECTS else 0 if value is ILL_POSED else 1 << value
-    shown = [f"{' '.join(scene.objects[i])} {ids[i]}" for i in range(len(ids)) if mask >> i & 1]
-    return ", ".join(shown) or "nothing"
+    return ", ".join(name for i, name in enumerate(_called(scene, ids)) if mask >> i & 1) or "nothing"
+
+
+def _called(scene: Scene, ids: Sequence[str]) -> list[str]:
+    return [f"{' '.join(attributes)} {object_id}" for attributes, object_id in zip(scene.objects, ids, strict=True)]

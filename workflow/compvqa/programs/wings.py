@@ -9,7 +9,8 @@ The folder ``compvqa/<language>/`` has
   and meaning);
 * ``facets.py`` with ``FACETS``: what scores of these questions can be told by (:class:`compvqa.programs.facets.Facet`);
 * ``trace.py`` with ``traced(program, scenes)`` (index, operator, arguments and value of each row in print) and
-  ``nouns(program)`` (what it looks for);
+  ``nouns(program)`` (what it looks for), and, if it likes, ``called(scene)`` (what objects are called in print, by id:
+  pages then show which of a picture's objects a value, which names them with commas between, is);
 * ``story.py`` with ``Tables`` and ``stories`` (for audits).
 """
 

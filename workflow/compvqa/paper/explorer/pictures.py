@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from PIL import Image
 
-from compvqa.scenes.graph import SceneGraph
+from compvqa.scenes.graph import Box as GraphBox
+from compvqa.scenes.graph import Object, SceneGraph
 
 SUFFIXES = (".png", ".jpg", ".jpeg")
 MOST_LABELS = 14
@@ -20,8 +21,9 @@ MOST_LABELS = 14
 
 @dataclass(frozen=True)
 class Box:
-    """An object of a sketch: pixels of the scene, and whether the question names it."""
+    """An object of a sketch or picture: pixels of the scene, and whether the question names it."""
 
+    object_id: str
     name: str
     x: float
     y: float
@@ -34,7 +36,8 @@ class Box:
 @dataclass(frozen=True)
 class Picture:
     """What stands for a scene: ``uri`` (its image as a data URI), or ``boxes`` in a frame of ``width`` by
-    ``height`` pixels, or, where there are no boxes either, ``facts`` (its annotations as text)."""
+    ``height`` pixels, or, where there are no boxes either, ``facts`` (its annotations as text). An image may have
+    boxes over it, which are seen where one points at it."""
 
     scene_id: str
     uri: str = ""
@@ -73,16 +76,37 @@ def embed(path: Path, max_side: int) -> str:
 
 def sketch(graph: SceneGraph, width: float | None, height: float | None, names: frozenset[str]) -> Picture:
     """The annotated boxes and names of a scene, those in ``names`` marked; text if it has no boxes."""
-    boxed = [(thing, thing.box) for thing in graph.objects.values() if thing.box is not None]
+    boxed = _boxed(graph)
     if not boxed:
         return Picture(graph.scene_id, facts=facts(graph))
-    width = width or max(x + w for _, (x, _, w, _) in boxed)
-    height = height or max(y + h for _, (_, y, _, h) in boxed)
+    width, height = _frame(boxed, width, height)
     order = sorted(boxed, key=lambda b: (b[0].name in names, -b[1][2] * b[1][3], b[0].object_id))
     labelled = sorted(order, key=lambda b: (b[0].name not in names, -b[1][2] * b[1][3], b[0].object_id))[:MOST_LABELS]
     keep = {thing.object_id for thing, _ in labelled}
-    boxes = tuple(Box(b.name, *box, b.name in names, b.object_id in keep) for b, box in order)
+    boxes = tuple(Box(b.object_id, b.name, *box, b.name in names, b.object_id in keep) for b, box in order)
     return Picture(graph.scene_id, width=width, height=height, boxes=boxes)
+
+
+def over(uri: str, graph: SceneGraph, width: float | None, height: float | None, called: Mapping[str, str]) -> Picture:
+    """A scene's image with the boxes of its objects over it, the small ones on top; ``called``: their labels by id."""
+    boxed = _boxed(graph)
+    if not boxed:
+        return Picture(graph.scene_id, uri)
+    order = sorted(boxed, key=lambda b: (-b[1][2] * b[1][3], b[0].object_id))
+    boxes = tuple(Box(b.object_id, called.get(b.object_id, b.name), *box, False, True) for b, box in order)
+    return Picture(graph.scene_id, uri, *_frame(boxed, width, height), boxes)
+
+
+def _boxed(graph: SceneGraph) -> list[tuple[Object, GraphBox]]:
+    """The objects that have boxes, with them."""
+    return [(thing, thing.box) for thing in graph.objects.values() if thing.box is not None]
+
+
+def _frame(
+    boxed: Sequence[tuple[Object, GraphBox]], width: float | None, height: float | None
+) -> tuple[float, float]:
+    """The width and height of a picture, or else of what holds all boxes."""
+    return width or max(x + w for _, (x, _, w, _) in boxed), height or max(y + h for _, (_, y, _, h) in boxed)
 
 
 def facts(graph: SceneGraph) -> tuple[str, ...]:

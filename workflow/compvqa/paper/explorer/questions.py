@@ -38,11 +38,15 @@ class Side:
     pictures: tuple[Picture, ...]
     start: str | None  # the scene that the question was made from, where that is known
     run: tuple[programs.Line, ...]
+    graph: programs.Drawing | None  # of the program, where that is known
 
 
 @dataclass(frozen=True)
 class Card:
-    """A question on the page: one text, one or two sides, and the programs (one where all sides share it)."""
+    """A question on the page: one text, one or two sides, and the programs (one where all sides share it).
+
+    Where each side is of ``one`` scene, its picture is shown large, the graph and what the rows gave beside it.
+    """
 
     template: str
     text: str
@@ -50,6 +54,7 @@ class Card:
     depth: int | None
     sides: tuple[Side, ...]
     programs: tuple[tuple[programs.Line, ...], ...]
+    one: bool
 
 
 def make(
@@ -67,7 +72,7 @@ def make(
     shown = sum(len(card.sides) for card in cards)
     page = environment().get_template("questions.html.j2")
     templates = sorted({card.template for card in cards})
-    told = {"shown": shown, "part": settings.part, "sketched": scenery.sketched}
+    told = {"count": shown, "one": all(card.one for card in cards), "part": settings.part, "sketched": scenery.sketched}
     started = any(side.start for card in cards for side in card.sides)
     html = page.render(cards=cards, templates=templates, started=started, **told)
     write_text(out, html)
@@ -96,34 +101,46 @@ class Scenery:
     def sketched(self) -> int:
         return len(self.without)
 
-    def picture(self, scene_id: str, names: frozenset[str]) -> Picture:
-        """The scene's image if there is one, else its sketch with the objects called ``names`` marked."""
+    def picture(self, scene_id: str, names: frozenset[str], called: Mapping[str, str] | None = None) -> Picture:
+        """The scene's image if there is one, else its sketch with the objects called ``names`` marked.
+
+        With ``called`` (labels by object id) the image is twice as large, with the objects' boxes over it.
+        """
         image, width, height = self.frames.get(scene_id, ("", None, None))
         path = pictures.find_image(image, self.images)
-        if path is not None:
+        if path is None:
+            self.without.add(scene_id)
+            return pictures.sketch(self.store.graph(scene_id), width, height, names)
+        if called is None:
             return Picture(scene_id, uri=pictures.embed(path, self.max_side))
-        self.without.add(scene_id)
-        return pictures.sketch(self.store.graph(scene_id), width, height, names)
+        uri = pictures.embed(path, 2 * self.max_side)
+        return pictures.over(uri, self.store.graph(scene_id), width, height, called)
 
 
 def _card(group: Group, scenery: Scenery, language: str) -> Card:
-    trace: TraceModule = wings.part(language, "trace")
-    sides: list[Side] = []
-    listings: dict[str, tuple[programs.Line, ...]] = {}
-    for question in group.questions:
-        names = frozenset(trace.nouns(from_json(question["program"])))
-        shown = tuple(scenery.picture(scene, names) for scene in question["scene_ids"])
-        graphs = list(scenery.store.graphs(question["scene_ids"]))
-        known = any(graph.objects for graph in graphs)
-        run = programs.run(question["program"], graphs, language) if known else ()
-        sides.append(Side(question["question_id"], question["answer"], shown, question.get("start_scene"), run))
-        listings.setdefault(question["program"], programs.lines(question["program"]))
+    one = all(len(question["scene_ids"]) == 1 for question in group.questions)
+    sides = [_side(question, scenery, language, one) for question in group.questions]
+    told = dict.fromkeys(question["program"] for question in group.questions if question["program"])
     first = group.questions[0]
     return Card(
         group.template,
         group.text,
         first.get("size"),
         first.get("depth"),
-        tuple(sorted(sides, key=lambda side: side.answer, reverse=True)),
-        tuple(listings.values()),
+        tuple(sorted(sides, key=lambda side: side.answer or "", reverse=True)),
+        tuple(map(programs.lines, told)),
+        one,
     )
+
+
+def _side(question: dict, scenery: Scenery, language: str, one: bool) -> Side:
+    """A question's images, answer and run; its program may not be known."""
+    program, graphs = question["program"], list(scenery.store.graphs(question["scene_ids"]))
+    known = program and any(graph.objects for graph in graphs)
+    run = programs.run(program, graphs, language) if known else ()
+    trace: TraceModule = wings.part(language, "trace")
+    nouns = frozenset(trace.nouns(from_json(program)) if program else ())
+    called = programs.called(graphs[0], language) if one else None
+    shown = tuple(scenery.picture(scene, nouns, called) for scene in question["scene_ids"])
+    graph = programs.drawn(program, run or programs.lines(program)) if program else None
+    return Side(question["question_id"], question["answer"], shown, question.get("start_scene"), run, graph)

@@ -7,13 +7,17 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compvqa.paper.data import frame
 from compvqa.seeds import by_rank
 
-COLUMNS = ("question_id", "template", "text", "answer", "program", "scene_ids")
+CHOSEN_BY = ("question_id", "template", "text", "answer")
+COLUMNS = (*CHOSEN_BY, "program", "scene_ids")
 SHOWN = ("start_scene", "size", "depth")  # where the engine tells them
+UNKNOWN = "no template"  # of questions that were read and whose template can't be told
 
 
 @dataclass(frozen=True)
@@ -31,23 +35,38 @@ def sample(dataset: Path, part: str, count: int, seed: int) -> list[Group]:
     Templates take turns until ``count`` questions are reached, each giving its texts in a stable random
     order, those with two answers first.
     """
-    there = [name for name in SHOWN if name in pq.read_schema(dataset).names]
-    questions = frame(dataset, [*COLUMNS, *there], part).astype(object)
+    questions = frame(dataset, CHOSEN_BY, part).astype(object)
     questions = questions.where(questions.notna(), None)  # what is not known of questions that were read
-    turns = [_of_template(rows, seed) for _, rows in questions.groupby("template", sort=True)]
-    chosen: list[Group] = []
+    questions["template"] = questions["template"].fillna(UNKNOWN)
+    turns = [_of_template(rows, seed, count) for _, rows in questions.groupby("template", sort=True)]
+    chosen: list[tuple[str, str, list[str]]] = []
     for group in (group for turn in zip_longest(*turns) for group in turn if group is not None):
-        if sum(len(g.questions) for g in chosen) >= count:
+        if sum(len(keys) for *_, keys in chosen) >= count:
             break
         chosen.append(group)
-    return sorted(chosen, key=lambda group: group.template)
+    rows = _rows(dataset, [key for *_, keys in chosen for key in keys])
+    return [
+        Group(template, text, tuple(rows[key] for key in keys))
+        for template, text, keys in sorted(chosen, key=lambda group: group[0])
+    ]
 
 
-def _of_template(rows: pd.DataFrame, seed: int) -> list[Group]:
-    """The groups of one template in the order in which they are shown."""
-    groups = []
-    for text, same in rows.groupby("text", sort=True):
-        distinct = same.sort_values("question_id").drop_duplicates("answer").head(2)
-        groups.append(Group(same["template"].iloc[0], str(text), tuple(distinct.to_dict("records"))))
-    ranked = by_rank(seed, "sample page", groups, key=lambda group: group.text)
-    return sorted(ranked, key=lambda group: -len(group.questions))
+def _of_template(rows: pd.DataFrame, seed: int, count: int) -> list[tuple[str, str, list[str]]]:
+    """The first ``count`` groups of one template in the order in which they are shown: template, text, question ids."""
+    answers = rows.groupby("text")["answer"].nunique(dropna=False).to_dict()
+    ranked = by_rank(seed, "sample page", sorted(answers), key=str)
+    wanted = sorted(ranked, key=lambda text: -min(answers[text], 2))[:count]
+    groups = dict(list(rows[rows["text"].isin(wanted)].groupby("text")))
+    found = []
+    for text in wanted:
+        distinct = groups[text].sort_values("question_id").drop_duplicates("answer").head(2)
+        found.append((distinct["template"].iloc[0], text, distinct["question_id"].to_list()))
+    return found
+
+
+def _rows(dataset: Path, question_ids: list[str]) -> dict[str, dict]:
+    """Rows of the dataset by question id, with what is shown of them."""
+    there = [name for name in SHOWN if name in pq.read_schema(dataset).names]
+    wanted = pc.field("question_id").isin(pa.array(question_ids, pa.string()))
+    table = pq.read_table(dataset, columns=[*COLUMNS, *there], filters=wanted)
+    return {row["question_id"]: row for row in table.to_pylist()}
