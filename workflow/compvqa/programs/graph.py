@@ -14,7 +14,7 @@ from compvqa.programs.rows import Program, Row, is_program
 
 @dataclass(frozen=True)
 class Node:
-    """A drawn row: its index as printed (``3``, in a sub-program ``3.2``), and its place, in levels and lanes from 0."""
+    """A drawn row: its index as printed (``3``, in a sub-program ``3.2``), and its place in levels and lanes from 0."""
 
     index: str
     row: Row

@@ -1,4 +1,4 @@
-"""A figure of pictures and words: places in inches, and scenes to draw there (Figures 1 and 2 of COVR)."""
+"""Scenes to draw in a figure of pictures and words (Figures 1 and 2 of COVR)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pyarrow.compute as pc
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from compvqa.covr.paper.drawing import bound, draw_scene
 from compvqa.covr.subgraphs.subgraph import Subgraph
-from compvqa.paper import style
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.explorer.pictures import find_image
 from compvqa.scenes.graph import SceneStore
-
-WIDTH, EDGE, GAP = 11.0, 0.2, 0.15  # inches
 
 
 @dataclass(frozen=True)
@@ -48,25 +43,3 @@ class Scenery:
         """Draw a scene, the objects of one place where it holds ``g`` boxed and named."""
         graph = self.store.graph(scene_id)
         draw_scene(ax, graph, self.frame(scene_id), self.folders, bound(graph, g) if g else frozenset(), color)
-
-
-@dataclass(frozen=True)
-class Page:
-    """A figure on which places are given in inches from the upper left corner."""
-
-    figure: Figure
-    height: float
-
-    @staticmethod
-    def new(height: float) -> Page:
-        figure = plt.figure(figsize=(WIDTH, height))
-        figure.set_layout_engine("none")
-        return Page(figure, height)
-
-    def axes(self, x: float, y: float, w: float, h: float) -> Axes:
-        """New axes with their upper left corner at (x, y)."""
-        return self.figure.add_axes((x / WIDTH, 1 - (y + h) / self.height, w / WIDTH, h / self.height))
-
-    def write(self, x: float, y: float, text: str, **look) -> None:
-        """Text with its upper left corner at (x, y)."""
-        self.figure.text(x / WIDTH, 1 - y / self.height, style.plain(text), va="top", **look)

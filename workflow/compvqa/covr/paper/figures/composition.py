@@ -7,11 +7,12 @@ import textwrap
 from matplotlib.figure import Figure
 
 from compvqa.covr.paper.composition import composition, question_of
-from compvqa.covr.paper.page import EDGE, GAP, WIDTH, Page, Scenery
+from compvqa.covr.paper.page import Scenery
 from compvqa.covr.properties import held
 from compvqa.covr.subgraphs.subgraph import parse
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, plain
+from compvqa.paper.page import EDGE, GAP, WIDTH, Page
 from compvqa.paper.reference import Reference
 from compvqa.paper.splits import read_splits
 

@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 from compvqa.covr.english import describe
 from compvqa.covr.paper.drawing import draw_subgraph, extent, layout
 from compvqa.covr.paper.examples import Related, by_id, differences, readable, related
-from compvqa.covr.paper.page import EDGE, GAP, WIDTH, Page, Scenery
+from compvqa.covr.paper.page import Scenery
 from compvqa.covr.subgraphs.subgraph import Subgraph, parse
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, frame, one
+from compvqa.paper.page import EDGE, GAP, WIDTH, Page
 from compvqa.paper.reference import Reference
 from compvqa.programs.printed import show
 from compvqa.programs.rows import from_json
