@@ -122,6 +122,10 @@ class Table:
         """For each column whether any of its cells has a value of the paper."""
         return tuple(any(row.cells[i].papers for row in self.rows) for i in range(len(self.columns)))
 
+    def worded(self) -> bool:
+        """Whether the paper's values are words."""
+        return any(text and side for text, side in zip(self.texts(), self.sides(), strict=True))
+
     def intervals(self) -> tuple[bool, ...]:
         """For each column whether any of its cells has an interval."""
         return tuple(any(row.cells[i].interval for row in self.rows) for i in range(len(self.columns)))

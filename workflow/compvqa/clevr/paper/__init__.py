@@ -1,0 +1,1 @@
+"""CLEVR's own tables and figures (Johnson et al., CVPR 2017)."""

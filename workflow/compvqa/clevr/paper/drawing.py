@@ -1,0 +1,71 @@
+"""Programs and pictures as drawings in CLEVR's figures."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch
+from PIL import Image
+
+from compvqa.paper import style
+from compvqa.paper.explorer.pictures import find_image
+from compvqa.paper.page import Page
+from compvqa.programs.graph import Graph, graph
+from compvqa.programs.rows import Program
+from compvqa.scenes.graph import Box
+
+BOX, DOWN, ASIDE = (1.5, 0.24), 0.36, 0.14  # inches: width and height of a row, from level to level, between lanes
+SHOWN = {True: ("#e4edf8", style.BLUE), False: ("#f5f7fa", "#c3cad4")}  # fill and edge, of the last row and others
+
+
+def extent(program: Program) -> tuple[float, float]:
+    """The width and height of a drawn program, in inches."""
+    drawn = graph(program)
+    return drawn.lanes * (BOX[0] + ASIDE) - ASIDE, (drawn.levels - 1) * DOWN + BOX[1]
+
+
+def draw_program(page: Page, x: float, y: float, program: Program) -> None:
+    """Draw a program as a graph, from above to below, with its left upper corner at (x, y), in inches."""
+    drawn: Graph = graph(program)
+    width, height = extent(program)
+    around = 0.03
+    ax = page.axes(x - around, y - around, width + 2 * around, height + 2 * around)
+    ax.set_xlim(-around, width + around)
+    ax.set_ylim(height + around, -around)
+    ax.set_axis_off()
+    at = {node.index: (node.lane * (BOX[0] + ASIDE), node.level * DOWN) for node in drawn.nodes}
+    for edge in drawn.edges:
+        (x1, y1), (x2, y2) = at[edge.start], at[edge.end]
+        middle = BOX[0] / 2
+        ax.plot([x1 + middle, x2 + middle], [y1 + BOX[1], y2], color=style.PAPER, lw=1.1, zorder=1)
+    for node in drawn.nodes:
+        left, top = at[node.index]
+        fill, edge = SHOWN[node is drawn.nodes[-1]]
+        look = {"boxstyle": "round,pad=0,rounding_size=0.05", "facecolor": fill, "edgecolor": edge, "lw": 0.9}
+        ax.add_patch(FancyBboxPatch((left, top), *BOX, zorder=2, **look))
+        words = " ".join(map(str, node.row.arguments))
+        text = style.shortened(f"{node.row.operation} {words}".strip(), 24)
+        ax.text(left + BOX[0] / 2, top + BOX[1] / 2, text, ha="center", va="center", fontsize=7, zorder=3,
+                family="DejaVu Sans Mono")  # fmt: skip
+
+
+def draw_picture(ax: Axes, image: str, folders: dict, size: tuple[int, int]) -> bool:
+    """Draw a scene's picture in pixels of ``size``, or an empty frame; whether there is one."""
+    width, height = size
+    path = find_image(image, folders)
+    if path is not None:
+        with Image.open(path) as picture:
+            ax.imshow(picture.convert("RGB"), extent=(0, width, height, 0), aspect="auto", interpolation="bilinear")
+    ax.set_xlim(0, width)
+    ax.set_ylim(height, 0)
+    ax.grid(visible=False)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.set_facecolor("#f5f7fa")
+    for spine in ax.spines.values():
+        spine.set(visible=True, color=style.LINE)
+    return path is not None
+
+
+def middle(box: Box | None, centre: tuple[float, float]) -> tuple[float, float]:
+    """The middle of a box in the picture, or else the place of an object's centre."""
+    return centre if box is None else (box[0] + box[2] / 2, box[1] + box[3] / 2)

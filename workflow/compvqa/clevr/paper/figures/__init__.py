@@ -1,0 +1,1 @@
+"""CLEVR's own figures: each a module with ``make(inputs, reference) -> Figure``."""

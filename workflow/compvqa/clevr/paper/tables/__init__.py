@@ -1,0 +1,1 @@
+"""CLEVR's own tables: each a module with ``make(inputs, reference) -> Table``."""
