@@ -86,7 +86,10 @@ def types(dataset: Path) -> dict[str, Type]:
             (select arg_max(answer, (n, answer)) from given where given.type = typed.type),
             coalesce((select max(n) from given where given.type = typed.type and answer is not null), 0)
         from typed group by type order by type"""
-    found = {name: Type(n, templates, answers, most or "", top) for name, n, templates, answers, most, top in rows(dataset, sql)}
+    found = {
+        name: Type(n, templates, answers, most or "", top)
+        for name, n, templates, answers, most, top in rows(dataset, sql)
+    }
     order = list(TYPES)
     return dict(sorted(found.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
 

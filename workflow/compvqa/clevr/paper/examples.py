@@ -15,29 +15,24 @@ from compvqa.paper.explorer.pictures import find_image
 from compvqa.scenes.graph import SceneGraph, SceneStore
 from compvqa.seeds import stable_hash
 
-# What questions test, with how it shows in a program; a question is of the first that fits
-COMPARED = f"({LAST} like 'equal_%' or {LAST} in ('less_than', 'greater_than'))"
 LOGIC = "(program like '%[\"union\",%' or program like '%[\"intersect\",%')"
 SPATIAL = "program like '%[\"relate\",%'"
-SAME = "program like '%[\"same_%'"
+COMPARED = f"({LAST} like 'equal_%' or {LAST} in ('less_than', 'greater_than'))"
+# What questions test, with how it shows in a program; a question may test several of these
 SORTS: dict[str, str] = {
-    "comparison": COMPARED,
-    "logical operations": LOGIC,
-    "spatial relationships": SPATIAL,
-    "shared attributes": SAME,
     "attribute identification": f"{LAST} like 'query_%'",
     "counting": f"{LAST} = 'count'",
-    "existence": f"{LAST} = 'exist'",
+    "comparison": COMPARED,
+    "spatial relationships": SPATIAL,
+    "logical operations": LOGIC,
 }
-SAMPLED = ("attribute identification", "counting", "comparison", "spatial relationships", "logical operations")
-SORT = f"case {' '.join(f'''when {holds} then '{sort}' ''' for sort, holds in SORTS.items())} end"
 LONG = 24  # words of a question that is easily read
 TRIED = 200  # scenes that are looked at
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question to show; ``sort``: one of :data:`SORTS`."""
+    """A question to show; ``sorts``: those of :data:`SORTS` that it is of."""
 
     question_id: str
     text: str
@@ -45,7 +40,7 @@ class Question:
     program: str
     scene_id: str
     template: str
-    sort: str
+    sorts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -82,29 +77,43 @@ class Scenery:
         return self.store.scenes.filter(pc.equal(self.store.scenes["scene_id"], scene_id)).to_pylist()[0]
 
 
-_COLUMNS = f"question_id, text, answer, program, scene_ids[1] scene_id, template, {SORT} sort"
+_CASES = ", ".join(f"case when {holds} then '{sort}' end" for sort, holds in SORTS.items())
+_SORTS = f"list_filter([{_CASES}], lambda sort: sort is not null)"
+_COLUMNS = f"question_id, text, answer, program, scene_ids[1] scene_id, template, {_SORTS} sorts"
 _KNOWN = "program is not null and answer is not null"
 
 
-def sorts_of_one_scene(dataset: Path, scenery: Scenery) -> list[Question]:
-    """A question of each sort of :data:`SAMPLED` that one scene has, in their order: a scene with as many as any, a
-    picture that is there, and some five to eight objects."""
-    sql = f"""with told as (select scene_ids[1] scene_id, {SORT} sort from asked where {_KNOWN})
-        select scene_id, count(distinct sort) from told where sort in (select unnest($sorts)) group by scene_id
-        order by 2 desc, md5(scene_id) limit {TRIED}"""
-    found = rows(dataset, sql, sorts=list(SAMPLED))
-    if not found:
-        return []
+def sorts_of_one_scene(dataset: Path, scenery: Scenery) -> dict[str, Question]:
+    """A question of each sort that one scene has, each question once, by sort: of a scene with as many sorts as any, a
+    picture that is there, some five to eight objects, and questions that test little else."""
+    sql = f"""with told as (select scene_ids[1] scene_id, {_SORTS} sorts from asked where {_KNOWN}),
+        best as (select scene_id from told group by scene_id
+            order by len(list_distinct(flatten(list(sorts)))) desc, md5(scene_id) limit {TRIED})
+        select {_COLUMNS} from asked where {_KNOWN} and scene_ids[1] in (from best)"""
+    of_scene: dict[str, list[Question]] = {}
+    for *columns, sorts in rows(dataset, sql):
+        question = Question(*columns, tuple(sorts))
+        of_scene.setdefault(question.scene_id, []).append(question)
+    chosen = {scene_id: _each_once(questions) for scene_id, questions in sorted(of_scene.items())}
 
-    def cost(scene_id: str, sorts: int) -> tuple:
-        crowd = len(scenery.graph(scene_id).objects)
-        return not scenery.has_picture(scene_id), -sorts, max(5 - crowd, crowd - 8, 0), stable_hash("sample", scene_id)
+    def cost(scene_id: str) -> tuple:
+        crowd, shown = len(scenery.graph(scene_id).objects), chosen[scene_id]
+        mixed = sum(len(question.sorts) - 1 for question in shown.values())
+        away = max(5 - crowd, crowd - 8, 0)
+        return not scenery.has_picture(scene_id), -len(shown), away > 0, mixed, away, stable_hash("sample", scene_id)
 
-    chosen = min(found, key=lambda row: cost(*row))[0]
-    sql = f"select {_COLUMNS} from asked where {_KNOWN} and scene_ids[1] = $scene"
-    asked = sorted((Question(*row) for row in rows(dataset, sql, scene=chosen)), key=lambda q: rank(q, "sample"))
-    by_sort = {question.sort: question for question in reversed(asked)}
-    return [by_sort[sort] for sort in SAMPLED if sort in by_sort]
+    return chosen[min(chosen, key=cost)] if chosen else {}
+
+
+def _each_once(questions: Sequence[Question]) -> dict[str, Question]:
+    """A question for each sort, none for two; rare sorts choose first, and those that test little else are chosen."""
+    of = {sort: [question for question in questions if sort in question.sorts] for sort in SORTS}
+    found: dict[str, Question] = {}
+    for sort in sorted(SORTS, key=lambda sort: len(of[sort])):
+        left = [question for question in of[sort] if question not in found.values()]
+        if left:
+            found[sort] = min(left, key=lambda question: (_long(question), len(question.sorts), _rank(question)))
+    return {sort: found[sort] for sort in SORTS if sort in found}
 
 
 def of_shape(dataset: Path, chain: bool, length: Sequence[int]) -> Question | None:
@@ -114,9 +123,14 @@ def of_shape(dataset: Path, chain: bool, length: Sequence[int]) -> Question | No
     sql = f"""select {_COLUMNS} from asked where {_KNOWN} and {shape}
         order by json_array_length(program) not between {length[0]} and {length[1]}, not ({SPATIAL}),
             greatest(len(string_split(text, ' ')) - {LONG}, 0), md5(question_id) limit 1"""
-    return next((Question(*row) for row in rows(dataset, sql)), None)
+    return next((Question(*columns, tuple(sorts)) for *columns, sorts in rows(dataset, sql)), None)
 
 
-def rank(question: Question, what: str) -> tuple[int, int]:
-    """The place of a question among the examples of ``what``: the lowest is shown."""
-    return max(len(question.text.split()) - LONG, 0), stable_hash("example", what, question.question_id)
+def _long(question: Question) -> int:
+    """How many words a question has more than one that is easily read."""
+    return max(len(question.text.split()) - LONG, 0)
+
+
+def _rank(question: Question) -> int:
+    """A question's place in a stable random order."""
+    return stable_hash("example", question.question_id)

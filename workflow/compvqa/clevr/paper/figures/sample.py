@@ -15,7 +15,7 @@ from compvqa.paper.reference import Reference
 
 PICTURE = (5.4, 3.6)  # inches
 LINE, SORT, APART = 0.205, 0.21, 0.17  # heights of a line of a question, of what it tests, and between two
-CHARACTERS = 58  # of a line
+CHARACTERS = 56  # of a line
 COLORS = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.TEAL)
 
 
@@ -27,23 +27,23 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
         figure, (ax,) = style.new(6, 2)
         style.nothing_to_show(ax, "the dataset has no question with a program and an answer")
         return figure
-    texts = {question: textwrap.wrap(question.text, CHARACTERS) for question in questions}
+    texts = {sort: textwrap.wrap(question.text, CHARACTERS) for sort, question in questions.items()}
     needed = sum(SORT + LINE * (len(lines) + 1) + APART for lines in texts.values()) - APART
     page = Page.new(max(PICTURE[1], needed) + 2 * EDGE)
-    scene_id = questions[0].scene_id
+    scene_id = next(iter(questions.values())).scene_id
     ax = page.axes(EDGE, EDGE, *PICTURE)
     if not draw_picture(ax, scenery.image(scene_id), scenery.folders, scenery.size(scene_id)):
         style.nothing_to_show(ax, f"there is no picture of {scene_id}")
     y = EDGE + max(PICTURE[1] - needed, 0) / 2
-    for (question, lines), color in zip(texts.items(), COLORS, strict=False):
-        y = _write(page, y, question, lines, color)
+    for (sort, question), color in zip(questions.items(), COLORS, strict=False):
+        y = _write(page, y, sort, question, texts[sort], color)
     return page.figure
 
 
-def _write(page: Page, y: float, question: Question, lines: list[str], color: str) -> float:
+def _write(page: Page, y: float, sort: str, question: Question, lines: list[str], color: str) -> float:
     """Write a question; gives where the next one begins."""
     x = EDGE + PICTURE[0] + 0.35
-    page.write(x, y, question.sort, color=color, fontsize=8.5, fontweight="bold")
+    page.write(x, y, sort, color=color, fontsize=8.5, fontweight="bold")
     for number, line in enumerate(lines):
         page.write(x, y + SORT + LINE * number, line, fontsize=10.5)
     below = y + SORT + LINE * len(lines)

@@ -1,0 +1,169 @@
+"""CLEVR's world in a figure: a picture with the names of its objects, the directions of relations, the attributes."""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
+from matplotlib.colors import is_color_like
+from matplotlib.patches import Circle
+
+from compvqa import tables
+from compvqa.clevr.language import GROUPS
+from compvqa.clevr.paper.drawing import draw_picture, middle
+from compvqa.clevr.paper.examples import Scenery
+from compvqa.clevr.trace import called
+from compvqa.paper import style
+from compvqa.paper.page import EDGE, Page
+from compvqa.scenes.graph import SceneGraph
+from compvqa.scenes.tables import ATTRIBUTES, OBJECTS
+from compvqa.scenes.worlds.clevr.settings import Look
+from compvqa.seeds import stable_hash
+
+TITLE = {"fontweight": "bold", "fontsize": 10.5}
+SMALL = {"fontsize": 8}
+PICTURE = (3.3, 2.2)  # inches
+CROWD = 4, 6  # objects of a picture in which names have room
+SWATCH = 0.075  # inches
+
+
+def draw_world(page: Page, scenery: Scenery, folder: Path) -> None:
+    """Draw at the page's left edge a picture with its objects' names, the directions of relations, and how many of the
+    objects in ``folder``, of scene tables, have each attribute."""
+    page.write(EDGE, EDGE, "Objects, attributes and relations", **TITLE)
+    scene_id = _scene(scenery)
+    y = EDGE + 0.3
+    if scene_id:
+        ax = page.axes(EDGE, y, *PICTURE)
+        size = scenery.size(scene_id)
+        draw_picture(ax, scenery.image(scene_id), scenery.folders, size)
+        graph = scenery.graph(scene_id)
+        _names(ax, graph, size)
+        y += PICTURE[1] + 0.12
+        _compass(page, y, graph)
+    y += 1.05
+    found = attributes(folder)
+    n = sum(found["shape"].values())
+    page.write(
+        EDGE,
+        y,
+        f"Attributes of the {n:,} objects in {scenery.store.scenes.num_rows:,} scenes",
+        **SMALL,
+        color=style.SOFT,
+    )
+    y += 0.24
+    for group in GROUPS:
+        y = _values(page, y, group, found[group])
+
+
+def _scene(scenery: Scenery) -> str:
+    """A scene with a picture, as far as there is one, and with few objects far from each other."""
+    ids = scenery.store.scenes["scene_id"].to_pylist()
+    tried = sorted(ids, key=lambda scene_id: stable_hash("guide", scene_id))[:300]
+
+    def cost(scene_id: str) -> tuple:
+        space, crowd = scenery.graph(scene_id).space, len(scenery.graph(scene_id).objects)
+        away = max(CROWD[0] - crowd, crowd - CROWD[1], 0)
+        rows = sorted(y for _, y in space.centres.values()) if space else []
+        least = min((after - before for before, after in pairwise(rows)), default=0)
+        return not scenery.has_picture(scene_id), away, -least
+
+    return min(tried, key=cost, default="")
+
+
+def _names(ax: Axes, graph: SceneGraph, size: tuple[int, int]) -> None:
+    """Write each object's words over it, inside the picture."""
+    width, height = size
+    for object_id, name in called(graph).items():
+        box = graph.objects[object_id].box
+        x, y = middle(box, graph.space.centres[object_id])
+        top = box[1] - 4 if box else y
+        words = name.rpartition(" ")[0]
+        room = 0.0042 * width * len(words)  # half of the text
+        look = {"facecolor": "white", "edgecolor": "none", "alpha": 0.82, "pad": 1.0}
+        ax.text(min(max(x, room + 4), width - room - 4), max(top, 0.06 * height), words, ha="center", va="bottom",
+                fontsize=5.6, bbox=look)  # fmt: skip
+
+
+def _compass(page: Page, y: float, graph: SceneGraph) -> None:
+    """The directions of the relations as they lie in the picture: an affine map takes places to pixels."""
+    directions = {name: vector[:2] for name, vector in graph.space.directions.items() if any(vector[:2])}
+    keys = sorted(graph.objects)
+    ground = np.array([[*graph.space.places[key][:2], 1.0] for key in keys])
+    pixels = np.array([graph.space.centres[key] for key in keys])
+    to_pixels = np.linalg.lstsq(ground, pixels, rcond=None)[0][:2]
+    ax = page.axes(EDGE, y, 1.5, 0.9)
+    ax.set_xlim(-1.5, 1.5)
+    ax.set_ylim(0.9, -0.9)
+    ax.set_axis_off()
+    for name, vector in directions.items():
+        arrow = np.array(vector) @ to_pixels
+        x, down = arrow / (np.abs(arrow).max() or 1) * (0.8, 0.5)
+        ax.annotate("", (x, down), (0, 0), arrowprops={"arrowstyle": "-|>", "color": style.INK, "lw": 1.1})
+        look = {"va": _side(down, "bottom", "top"), "ha": _side(x, "right", "left")}
+        ax.text(1.12 * x, 1.12 * down, name, fontsize=7.5, **look)
+    told = "A thing stands in a relation to another if it lies further along the relation's direction on the ground."
+    page.write(
+        EDGE + 1.62, y + 0.12, "\n".join(textwrap.wrap(told, 30)), fontsize=7.5, color=style.SOFT, linespacing=1.3
+    )
+
+
+def _side(along: float, before: str, after: str) -> str:
+    """How a text beside an arrow's head is aligned, by how far the arrow goes."""
+    return before if along < -0.2 else after if along > 0.2 else "center"
+
+
+def attributes(folder: Path) -> dict[str, dict[str, int]]:
+    """By group the attributes of the objects in a folder of scene tables, with how many have each."""
+    found: dict[str, dict[str, int]] = {group: {} for group in GROUPS}
+    shapes = tables.read(folder / "objects.parquet", OBJECTS, ["name"])
+    others = tables.read(folder / "attributes.parquet", ATTRIBUTES, ["group", "name"])
+    told = [*_counted(shapes.append_column("group", pa.repeat("shape", len(shapes)))), *_counted(others)]
+    for group, name, n in told:
+        if group in found:
+            found[group][name] = n
+    return found
+
+
+def _counted(table: pa.Table) -> list[tuple[str, str, int]]:
+    counts = table.group_by(["group", "name"]).aggregate([([], "count_all")])
+    return [(row["group"], row["name"], row["count_all"]) for row in counts.to_pylist()]
+
+
+def _values(page: Page, y: float, group: str, found: dict[str, int]) -> float:
+    """Write a group's attributes with their numbers, colours with what they look like; gives where the next begins."""
+    page.write(EDGE, y, f"{group}", fontsize=8.5, fontweight="bold")
+    across, left, step = 2, EDGE + 0.75, 1.3
+    names = sorted(found, key=lambda name: (-found[name], name))
+    for number, name in enumerate(names):
+        x, down = left + step * (number % across), y + 0.2 * (number // across)
+        if group == "color":
+            _swatch(page, x, down, name)
+        page.write(x + 0.2 * (group == "color"), down, name, **SMALL)
+        page.write(
+            x + 0.2 * (group == "color") + 0.078 * len(name) + 0.06,
+            down + 0.012,
+            f"{found[name]:,}",
+            fontsize=6.8,
+            color=style.PAPER,
+        )
+    return y + 0.2 * -(-len(names) // across) + 0.1
+
+
+def _swatch(page: Page, x: float, y: float, name: str) -> None:
+    ax = page.axes(x, y - 0.01, 2 * SWATCH, 2 * SWATCH)
+    ax.set_axis_off()
+    ax.set_aspect("equal")
+    ax.set_xlim(-1.1, 1.1)
+    ax.set_ylim(-1.1, 1.1)
+    ax.add_patch(Circle((0, 0), 1, facecolor=_seen(name), edgecolor=style.SOFT, lw=0.5))
+
+
+def _seen(name: str) -> object:
+    """What a colour looks like: as it is drawn by default, else what the word means; white where nobody knows it."""
+    known = Look().colors.get(name)
+    return [byte / 255 for byte in known] if known else name if is_color_like(name) else "white"
