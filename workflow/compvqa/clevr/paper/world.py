@@ -27,26 +27,24 @@ from compvqa.seeds import stable_hash
 TITLE = {"fontweight": "bold", "fontsize": 10.5}
 SMALL = {"fontsize": 8}
 PICTURE = (3.3, 2.2)  # inches
+BELOW = EDGE + 0.3 + PICTURE[1] + 1.17  # where the attributes begin
 CROWD = 4, 6  # objects of a picture in which names have room
 SWATCH = 0.075  # inches
 
 
-def draw_world(page: Page, scenery: Scenery, folder: Path) -> None:
-    """Draw at the page's left edge a picture with its objects' names, the directions of relations, and how many of the
-    objects in ``folder``, of scene tables, have each attribute."""
+def draw_world(page: Page, scenery: Scenery, found: dict[str, dict[str, int]]) -> None:
+    """Draw at the page's left edge a picture with its objects' names, the directions of relations, and how many objects
+    have each attribute (:func:`attributes`)."""
     page.write(EDGE, EDGE, "Objects, attributes and relations", **TITLE)
     scene_id = _scene(scenery)
-    y = EDGE + 0.3
     if scene_id:
-        ax = page.axes(EDGE, y, *PICTURE)
+        ax = page.axes(EDGE, EDGE + 0.3, *PICTURE)
         size = scenery.size(scene_id)
         draw_picture(ax, scenery.image(scene_id), scenery.folders, size)
         graph = scenery.graph(scene_id)
         _names(ax, graph, size)
-        y += PICTURE[1] + 0.12
-        _compass(page, y, graph)
-    y += 1.05
-    found = attributes(folder)
+        _compass(page, EDGE + 0.3 + PICTURE[1] + 0.12, graph)
+    y = BELOW
     n = sum(found["shape"].values())
     page.write(
         EDGE,
@@ -58,6 +56,16 @@ def draw_world(page: Page, scenery: Scenery, folder: Path) -> None:
     y += 0.24
     for group in GROUPS:
         y = _values(page, y, group, found[group])
+
+
+def height(found: dict[str, dict[str, int]]) -> float:
+    """How high the page must be, in inches."""
+    return BELOW + 0.24 + sum(_high(of) for of in found.values()) + EDGE
+
+
+def _high(found: dict[str, int]) -> float:
+    """The height of a group's attributes, of which two are in a row."""
+    return 0.2 * -(-len(found) // 2) + 0.1
 
 
 def _scene(scenery: Scenery) -> str:
@@ -137,10 +145,9 @@ def _counted(table: pa.Table) -> list[tuple[str, str, int]]:
 def _values(page: Page, y: float, group: str, found: dict[str, int]) -> float:
     """Write a group's attributes with their numbers, colours with what they look like; gives where the next begins."""
     page.write(EDGE, y, f"{group}", fontsize=8.5, fontweight="bold")
-    across, left, step = 2, EDGE + 0.75, 1.3
     names = sorted(found, key=lambda name: (-found[name], name))
     for number, name in enumerate(names):
-        x, down = left + step * (number % across), y + 0.2 * (number // across)
+        x, down = EDGE + 0.75 + 1.3 * (number % 2), y + 0.2 * (number // 2)
         if group == "color":
             _swatch(page, x, down, name)
         page.write(x + 0.2 * (group == "color"), down, name, **SMALL)
@@ -151,7 +158,7 @@ def _values(page: Page, y: float, group: str, found: dict[str, int]) -> float:
             fontsize=6.8,
             color=style.PAPER,
         )
-    return y + 0.2 * -(-len(names) // across) + 0.1
+    return y + _high(found)
 
 
 def _swatch(page: Page, x: float, y: float, name: str) -> None:

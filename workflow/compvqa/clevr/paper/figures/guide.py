@@ -11,7 +11,7 @@ from compvqa.clevr.language import GROUPS, LANGUAGE
 from compvqa.clevr.paper.drawing import draw_program, extent
 from compvqa.clevr.paper.examples import Question, Scenery, of_shape
 from compvqa.clevr.paper.tables.functions import takes
-from compvqa.clevr.paper.world import SMALL, TITLE, draw_world
+from compvqa.clevr.paper.world import SMALL, TITLE, attributes, draw_world, height
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.page import EDGE, Page
@@ -20,6 +20,7 @@ from compvqa.programs.rows import Program, from_json
 
 MIDDLE, RIGHT = 3.75, 8.9  # where the second and third part begin, in inches
 CHAIN, TREE = (7, 10), (9, 13)  # functions of the two programs
+CATALOG = 5.9  # height of the list of functions
 OVER = 1.75  # inches above a program: its question and answer
 CHARACTERS = 26, 46  # of a line of the question over a program of one, or two, branches
 
@@ -29,9 +30,9 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     scenery, dataset = Scenery.of(inputs), one(inputs, "dataset")
     asked = [of_shape(dataset, True, CHAIN), of_shape(dataset, False, TREE)]
     shown = [(question, from_json(question.program)) for question in asked if question]
-    heights = [OVER + extent(program)[1] for _, program in shown]
-    page = Page.new(max([6.0, *(height + EDGE for height in heights)]))
-    draw_world(page, scenery, one(inputs, "scenes"))
+    found = attributes(one(inputs, "scenes"))
+    page = Page.new(max([height(found), CATALOG, *(OVER + extent(program)[1] + EDGE for _, program in shown)]))
+    draw_world(page, scenery, found)
     _questions(page, shown)
     _catalog(page)
     return page.figure
