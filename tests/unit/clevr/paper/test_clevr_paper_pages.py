@@ -1,0 +1,205 @@
+"""CLEVR's tables and figures from a small test-bed, counted again by plain loops over its rows."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from matplotlib.text import Text
+from PIL import Image
+
+from compvqa.clevr.language import OPERATORS
+from compvqa.clevr.paper import counts
+from compvqa.clevr.paper.examples import Scenery, of_shape, sorts_of_one_scene
+from compvqa.clevr.paper.figures import guide, sample, statistics
+from compvqa.clevr.paper.world import attributes
+from compvqa.errors import InputError
+from compvqa.paper import figures, style, tables
+from compvqa.paper.reference import load
+from compvqa.programs.rows import from_json
+from compvqa.scenes.graph import SceneStore
+from fixtures.paper_tables import PAPERS, rows_of
+
+FOLDER = PAPERS / "clevr"
+PAGES = {path.stem: load(path) for path in sorted(FOLDER.glob("*.yaml"))}
+TABLES = [name for name, page in PAGES.items() if page.kind == "table"]
+FIGURES = [name for name, page in PAGES.items() if page.kind == "figure"]
+
+
+def words_of(module, inputs) -> list[str]:
+    """The texts in a figure that a module draws."""
+    with style.applied():
+        figure = module.make(inputs, None)
+    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+def test_there_are_pages_of_the_papers_first_three_figures():
+    assert set(PAGES) == {"figure1", "figure2", "figure3", "functions", "sizes", "types"}
+    assert all(set(page.inputs) <= {"dataset", "scenes", "images"} for page in PAGES.values())
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_made_twice_with_the_same_bytes(bed, tmp_path, name):
+    maker = tables if name in TABLES else figures
+    made = []
+    for folder in ("a", "b"):
+        maker.make(FOLDER / f"{name}.yaml", bed.inputs, tmp_path / folder / name)
+        made.append({path.name: path.read_bytes() for path in sorted((tmp_path / folder).iterdir())})
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_a_picture(bed, tmp_path, name):
+    figures.make(FOLDER / f"{name}.yaml", bed.inputs, tmp_path / name)
+    with Image.open(tmp_path / f"{name}.png") as image:
+        assert image.width > 600 and len(image.getcolors(1 << 22)) > 50
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_fails_without_questions_or_pictures(other, tmp_path, name):
+    inputs = {key: paths for key, paths in other([]).inputs.items() if not key.startswith("images")}
+    maker = tables if name in TABLES else figures
+    assert maker.make(FOLDER / f"{name}.yaml", inputs, tmp_path / name)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_fails_where_programs_and_answers_are_kept_back(bed, other, tmp_path, name):
+    kept = {"part": "test", "program": None, "answer": None, "template": None}
+    inputs = other([row | kept for row in bed.rows()[:20]]).inputs
+    maker = tables if name in TABLES else figures
+    assert maker.make(FOLDER / f"{name}.yaml", inputs, tmp_path / name)
+
+
+def test_sizes_are_those_of_the_parts_and_of_all(bed, tmp_path):
+    rows, asked = rows_of("sizes", bed.inputs, tmp_path, "clevr"), bed.rows()
+    train = {row["text"] for row in asked if row["part"] == "train"}
+    for label, part in (("Train", "train"), ("Validation", "val"), ("All", None)):
+        here = [row for row in asked if part in (None, row["part"])]
+        assert rows[label]["Questions"] == str(len(here))
+        assert rows[label]["Images"] == str(len({row["scene_ids"][0] for row in here}))
+        assert rows[label]["Unique questions"] == str(len({row["text"] for row in here}))
+    seen = [row for row in asked if row["part"] == "val" and row["text"] in train]
+    assert rows["Validation"]["Questions that train has too"] == str(len(seen))
+    assert rows["Train"]["Questions that train has too"] == rows["All"]["Questions that train has too"] == ""
+    assert rows["All"]["Unique questions (paper)"] == "853,554"
+    assert list(rows) == ["Train", "Validation", "All"]
+
+
+def test_a_question_that_train_has_too_is_counted_in_other_parts_alone(bed, other):
+    first, second, third = bed.rows()[:3]
+    again = [
+        first | {"part": "train", "text": "a?"},
+        second | {"part": "test", "text": "a?"},
+        third | {"part": "test", "text": "b?"},
+    ]
+    found = counts.sizes(other(again).dataset)
+    assert (found["train"].in_train, found["test"].in_train, found[counts.ALL].in_train) == (None, 1, None)
+    assert found[counts.ALL].texts == 2
+    without = other([row | {"part": "test"} for row in again])
+    assert counts.sizes(without.dataset)["test"].in_train is None
+
+
+def test_types_are_those_of_the_last_functions_with_their_answers(bed, tmp_path):
+    made = rows_of("types", bed.inputs, tmp_path, "clevr")
+    of: dict[str, list[dict]] = {}
+    for row in bed.rows():
+        of.setdefault(from_json(row["program"])[-1].operation, []).append(row)
+    assert set(made) == set(of)
+    for name, rows in of.items():
+        answers = Counter(row["answer"] for row in rows)
+        assert made[name]["Questions"] == str(len(rows))
+        assert made[name]["Templates"] == str(len({row["template"] for row in rows}))
+        assert made[name]["Answers"] == str(len(answers))
+        assert answers[made[name]["Most frequent answer"]] == max(answers.values())
+        assert float(made[name]["Its share (%)"]) == pytest.approx(100 * max(answers.values()) / len(rows), rel=1e-4)
+    assert made["query_color"]["Its share (%) (paper)"] == "12.5"
+
+
+def test_functions_are_counted_once_a_question(bed, tmp_path):
+    made = rows_of("functions", bed.inputs, tmp_path, "clevr")
+    assert list(made) == list(OPERATORS)
+    found = Counter(name for row in bed.rows() for name in {line.operation for line in from_json(row["program"])})
+    assert {name: int(row["Questions"]) for name, row in made.items()} == {name: found[name] for name in OPERATORS}
+    assert made["relate"]["Takes"] == "object, relation" and made["scene"]["Takes"] == "nothing"
+
+
+def test_lengths_are_numbers_of_words(bed):
+    found = counts.lengths(bed.dataset)
+    told = Counter((row["part"], len(row["text"].split())) for row in bed.rows())
+    assert {(part, words): n for part, of in found.items() for words, n in of.items()} == told
+    assert list(found) == ["train", "val"]
+
+
+def test_the_figure_of_statistics_tells_numbers_and_means(bed):
+    shown = words_of(statistics, bed.inputs)
+    words = [len(row["text"].split()) for row in bed.rows() if row["part"] == "val"]
+    assert f"Validation: n = {len(words)}, mean {sum(words) / len(words):.1f}" in shown
+    assert f"Types of questions (n = {len(bed.rows())})" in shown
+
+
+def test_the_sample_picture_has_questions_of_its_own_that_test_different_things(bed):
+    found = sorts_of_one_scene(bed.dataset, Scenery.of(bed.inputs))
+    assert len(found) >= 3
+    assert len({question.scene_id for question in found.values()}) == 1
+    assert len({question.question_id for question in found.values()}) == len(found)
+    for sort, question in found.items():
+        functions = {row.operation for row in from_json(question.program)}
+        last = from_json(question.program)[-1].operation
+        assert {
+            "attribute identification": last.startswith("query_"),
+            "counting": last == "count",
+            "comparison": last in ("less_than", "greater_than") or last.startswith("equal_"),
+            "spatial relationships": "relate" in functions,
+            "logical operations": bool(functions & {"union", "intersect"}),
+        }[sort]
+    shown = " ".join(words_of(sample, bed.inputs))
+    assert all(question.text in shown for question in found.values())
+
+
+def test_the_sample_is_of_a_picture_that_is_there(bed):
+    scenery = Scenery.of(bed.inputs)
+    shown = next(iter(sorts_of_one_scene(bed.dataset, scenery).values())).scene_id
+    one = {"clevr": Path(str(bed.images) + "-one")}
+    one["clevr"].mkdir()
+    name = next(f"{row['scene_ids'][0].partition(':')[2]}.png" for row in bed.rows() if row["scene_ids"][0] != shown)
+    (one["clevr"] / name).symlink_to(bed.images / name)
+    found = sorts_of_one_scene(bed.dataset, Scenery(scenery.store, one))
+    assert {f"{question.scene_id.partition(':')[2]}.png" for question in found.values()} == {name}
+
+
+def test_the_guide_shows_a_chain_and_a_tree(bed):
+    chain, tree = of_shape(bed.dataset, True, (7, 10)), of_shape(bed.dataset, False, (9, 13))
+    assert all(len(row.dependencies) <= 1 for row in from_json(chain.program))
+    assert any(row.operation in ("union", "intersect") for row in from_json(tree.program))
+    shown = words_of(guide, bed.inputs)
+    for question in (chain, tree):
+        assert question.text in [" ".join(text.split()) for text in shown]
+        rows = Counter(" ".join([row.operation, *row.arguments]) for row in from_json(question.program))
+        assert not rows - Counter(shown)
+    assert {"left", "right", "front", "behind", "filter_<attribute>", "cylinder"} <= {*shown}
+    assert not {"above", "below"} & {*shown}
+
+
+def test_the_guide_counts_every_object(bed):
+    store = SceneStore(bed.scenes)
+    things = [thing for graph in store.graphs(store.scenes["scene_id"].to_pylist()) for thing in graph.objects.values()]
+    found = attributes(bed.scenes)
+    assert all(sum(of.values()) == len(things) for of in found.values())
+    assert found["shape"] == Counter(thing.name for thing in things)
+    assert found["color"] == Counter(
+        name for thing in things for name, group in thing.attributes.items() if group == "color"
+    )
+
+
+def test_no_words_of_the_guide_leave_the_page(bed):
+    with style.applied():
+        figure = guide.make(bed.inputs, None)
+        figure.canvas.draw()
+    for text in figure.findobj(Text):
+        if text.get_text() and text.get_visible():
+            box = text.get_window_extent()
+            assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
+
+
+def test_another_languages_dataset_is_refused(bed, tmp_path, world):
+    with pytest.raises(InputError, match="language covr, not clevr"):
+        tables.make(FOLDER / "sizes.yaml", {"dataset": [world.dataset]}, tmp_path / "sizes")
