@@ -17,6 +17,8 @@ PROJECT = Path(__file__).resolve().parents[3]
 FOLDER = PROJECT / "config" / "paper"
 PAPERS = PROJECT.parent / "shared" / "papers"
 EMNLP, ARXIV, SUBMISSION = (PAPERS / f"covr-{name}.txt" for name in ("emnlp2021", "arxiv-html", "submission-lxmert"))
+CLEVR = PAPERS / "clevr-cvpr2017.txt"
+TEXTS = {"covr": EMNLP, "covr-submission": EMNLP, "clevr": CLEVR}  # that quotes are from, by the paper's folder
 NUMBER = re.compile(r"\d+(?:\.\d+)?k?")
 TABLE = re.compile(r"(covr|covr-submission)/table(\d+)")
 NUMERALS = {"zero": 0, "one": 1, "six": 6, "eight": 8}
@@ -32,7 +34,7 @@ PUBLISHED = [name for name in NUMBERS if name.startswith("covr/")]
 SUBMITTED = [name for name in NUMBERS if name.startswith("covr-submission/")]
 
 needs_papers = pytest.mark.skipif(
-    not all(path.exists() for path in (EMNLP, ARXIV, SUBMISSION)),
+    not all(path.exists() for path in (EMNLP, ARXIV, SUBMISSION, CLEVR)),
     reason="the papers' texts are not beside this checkout",
 )
 
@@ -199,16 +201,24 @@ def test_no_template_or_operator_of_the_paper_is_left_out():
 @needs_papers
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_quotes_are_the_papers_words_and_hold_the_numbers(name):
-    text = re.sub(r"-\n+(?=[a-z])", "", EMNLP.read_text(encoding="utf-8"))  # words cut at a line's end
+    text = TEXTS[name.partition("/")[0]].read_text(encoding="utf-8")
+    text = re.sub(r"-\n+(?=[a-z])", "", text)  # words cut at a line's end
     text = " ".join(re.sub(r"-\n+(?=[A-Z])", "-", text).split())  # and names, at a hyphen of their own
     for fact in load(FOLDER / f"{name}.yaml").facts.values():
         assert " ".join(fact.quote.split()) in text
-        told = [NUMERALS.get(word, word) for word in re.findall(r"[a-z]+|\d+(?:\.\d+)?", fact.quote)]
+        quote = re.sub(r"(?<=\d),(?=\d{3})", "", fact.quote)  # 853,554
+        told = [NUMERALS.get(word, word) for word in re.findall(r"[a-z]+|\d+(?:\.\d+)?", quote)]
         if fact.value is not None:
             assert f"{fact.value:g}" in map(str, told)
         if fact.low is not None:
             assert f"{fact.low} to {fact.high}" in " ".join(map(str, told))
             assert re.search(rf"{fact.low}(-| to ){fact.high}$", fact.text)
+
+
+def test_the_released_parts_of_clevr_add_up():
+    released = load(FOLDER / "clevr/sizes.yaml").options["released"]
+    parts = [sizes for part, sizes in released.items() if part != "all"]
+    assert [sum(numbers) for numbers in zip(*parts, strict=True)] == released["all"]
 
 
 def test_labels_match_up_to_case_and_punctuation():
