@@ -217,8 +217,8 @@ def test_quotes_are_the_papers_words_and_hold_the_numbers(name):
 
 def test_the_released_parts_of_clevr_add_up():
     released = load(FOLDER / "clevr/sizes.yaml").options["released"]
-    parts = [sizes for part, sizes in released.items() if part != "all"]
-    assert [sum(numbers) for numbers in zip(*parts, strict=True)] == released["all"]
+    parts = [sizes for part, sizes in released.items() if part != "All"]
+    assert [sum(numbers) for numbers in zip(*parts, strict=True)] == released["All"]
 
 
 def test_labels_match_up_to_case_and_punctuation():

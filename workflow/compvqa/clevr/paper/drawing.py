@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.patches import BoxStyle, FancyBboxPatch
 from PIL import Image
 
 from compvqa.paper import style
@@ -33,22 +36,22 @@ def draw_program(page: Page, x: float, y: float, program: Program) -> None:
     ax.set_ylim(height + around, -around)
     ax.set_axis_off()
     at = {node.index: (node.lane * (BOX[0] + ASIDE), node.level * DOWN) for node in drawn.nodes}
-    for edge in drawn.edges:
-        (x1, y1), (x2, y2) = at[edge.start], at[edge.end]
+    for line in drawn.edges:
+        (x1, y1), (x2, y2) = at[line.start], at[line.end]
         middle = BOX[0] / 2
         ax.plot([x1 + middle, x2 + middle], [y1 + BOX[1], y2], color=style.PAPER, lw=1.1, zorder=1)
     for node in drawn.nodes:
         left, top = at[node.index]
         fill, edge = SHOWN[node is drawn.nodes[-1]]
-        look = {"boxstyle": "round,pad=0,rounding_size=0.05", "facecolor": fill, "edgecolor": edge, "lw": 0.9}
-        ax.add_patch(FancyBboxPatch((left, top), *BOX, zorder=2, **look))
+        corners = BoxStyle("round", pad=0, rounding_size=0.05)
+        ax.add_patch(FancyBboxPatch((left, top), *BOX, corners, facecolor=fill, edgecolor=edge, lw=0.9, zorder=2))
         words = " ".join(map(str, node.row.arguments))
         text = style.shortened(f"{node.row.operation} {words}".strip(), 24)
         ax.text(left + BOX[0] / 2, top + BOX[1] / 2, text, ha="center", va="center", fontsize=7, zorder=3,
                 family="DejaVu Sans Mono")  # fmt: skip
 
 
-def draw_picture(ax: Axes, image: str, folders: dict, size: tuple[int, int]) -> bool:
+def draw_picture(ax: Axes, image: str, folders: Mapping[str, Path], size: tuple[int, int]) -> bool:
     """Draw a scene's picture in pixels of ``size``, or an empty frame; whether there is one."""
     width, height = size
     path = find_image(image, folders)

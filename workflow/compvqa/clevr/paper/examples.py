@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,8 +91,7 @@ def sorts_of_one_scene(dataset: Path, scenery: Scenery) -> dict[str, Question]:
             order by len(list_distinct(flatten(list(sorts)))) desc, md5(scene_id) limit {TRIED})
         select {_COLUMNS} from asked where {_KNOWN} and scene_ids[1] in (from best)"""
     of_scene: dict[str, list[Question]] = {}
-    for *columns, sorts in rows(dataset, sql):
-        question = Question(*columns, tuple(sorts))
+    for question in _questions(dataset, sql):
         of_scene.setdefault(question.scene_id, []).append(question)
     chosen = {scene_id: _each_once(questions) for scene_id, questions in sorted(of_scene.items())}
 
@@ -103,6 +102,11 @@ def sorts_of_one_scene(dataset: Path, scenery: Scenery) -> dict[str, Question]:
         return not scenery.has_picture(scene_id), -len(shown), away > 0, mixed, away, stable_hash("sample", scene_id)
 
     return chosen[min(chosen, key=cost)] if chosen else {}
+
+
+def _questions(dataset: Path, sql: str) -> Iterator[Question]:
+    for question_id, text, answer, program, scene_id, template, sorts in rows(dataset, sql):
+        yield Question(question_id, text, answer, program, scene_id, template, tuple(sorts))
 
 
 def _each_once(questions: Sequence[Question]) -> dict[str, Question]:
@@ -123,7 +127,7 @@ def of_shape(dataset: Path, chain: bool, length: Sequence[int]) -> Question | No
     sql = f"""select {_COLUMNS} from asked where {_KNOWN} and {shape}
         order by json_array_length(program) not between {length[0]} and {length[1]}, not ({SPATIAL}),
             greatest(len(string_split(text, ' ')) - {LONG}, 0), md5(question_id) limit 1"""
-    return next((Question(*columns, tuple(sorts)) for *columns, sorts in rows(dataset, sql)), None)
+    return next(_questions(dataset, sql), None)
 
 
 def _long(question: Question) -> int:

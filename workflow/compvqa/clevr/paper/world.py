@@ -19,7 +19,7 @@ from compvqa.clevr.paper.examples import Scenery
 from compvqa.clevr.trace import called
 from compvqa.paper import style
 from compvqa.paper.page import EDGE, Page
-from compvqa.scenes.graph import SceneGraph
+from compvqa.scenes.graph import SceneGraph, Space
 from compvqa.scenes.tables import ATTRIBUTES, OBJECTS
 from compvqa.scenes.worlds.clevr.settings import Look
 from compvqa.seeds import stable_hash
@@ -39,11 +39,11 @@ def draw_world(page: Page, scenery: Scenery, found: dict[str, dict[str, int]]) -
     scene_id = _scene(scenery)
     if scene_id:
         ax = page.axes(EDGE, EDGE + 0.3, *PICTURE)
-        size = scenery.size(scene_id)
+        graph, size = scenery.graph(scene_id), scenery.size(scene_id)
+        space = graph.space or Space({}, {}, {})
         draw_picture(ax, scenery.image(scene_id), scenery.folders, size)
-        graph = scenery.graph(scene_id)
-        _names(ax, graph, size)
-        _compass(page, EDGE + 0.3 + PICTURE[1] + 0.12, graph)
+        _names(ax, graph, space, size)
+        _compass(page, EDGE + 0.3 + PICTURE[1] + 0.12, space)
     y = BELOW
     n = sum(found["shape"].values())
     page.write(
@@ -83,12 +83,12 @@ def _scene(scenery: Scenery) -> str:
     return min(tried, key=cost, default="")
 
 
-def _names(ax: Axes, graph: SceneGraph, size: tuple[int, int]) -> None:
+def _names(ax: Axes, graph: SceneGraph, space: Space, size: tuple[int, int]) -> None:
     """Write each object's words over it, inside the picture."""
     width, height = size
     for object_id, name in called(graph).items():
         box = graph.objects[object_id].box
-        x, y = middle(box, graph.space.centres[object_id])
+        x, y = middle(box, space.centres[object_id])
         top = box[1] - 4 if box else y
         words = name.rpartition(" ")[0]
         room = 0.0042 * width * len(words)  # half of the text
@@ -97,12 +97,14 @@ def _names(ax: Axes, graph: SceneGraph, size: tuple[int, int]) -> None:
                 fontsize=5.6, bbox=look)  # fmt: skip
 
 
-def _compass(page: Page, y: float, graph: SceneGraph) -> None:
+def _compass(page: Page, y: float, space: Space) -> None:
     """The directions of the relations as they lie in the picture: an affine map takes places to pixels."""
-    directions = {name: vector[:2] for name, vector in graph.space.directions.items() if any(vector[:2])}
-    keys = sorted(graph.objects)
-    ground = np.array([[*graph.space.places[key][:2], 1.0] for key in keys])
-    pixels = np.array([graph.space.centres[key] for key in keys])
+    directions = {name: vector[:2] for name, vector in space.directions.items() if any(vector[:2])}
+    if not space.places:
+        return
+    keys = sorted(space.places)
+    ground = np.array([[*space.places[key][:2], 1.0] for key in keys])
+    pixels = np.array([space.centres[key] for key in keys])
     to_pixels = np.linalg.lstsq(ground, pixels, rcond=None)[0][:2]
     ax = page.axes(EDGE, y, 1.5, 0.9)
     ax.set_xlim(-1.5, 1.5)
@@ -112,8 +114,8 @@ def _compass(page: Page, y: float, graph: SceneGraph) -> None:
         arrow = np.array(vector) @ to_pixels
         x, down = arrow / (np.abs(arrow).max() or 1) * (0.8, 0.5)
         ax.annotate("", (x, down), (0, 0), arrowprops={"arrowstyle": "-|>", "color": style.INK, "lw": 1.1})
-        look = {"va": _side(down, "bottom", "top"), "ha": _side(x, "right", "left")}
-        ax.text(1.12 * x, 1.12 * down, name, fontsize=7.5, **look)
+        along, across = _side(down, "bottom", "top"), _side(x, "right", "left")
+        ax.text(1.12 * x, 1.12 * down, name, fontsize=7.5, va=along, ha=across)
     told = "A thing stands in a relation to another if it lies further along the relation's direction on the ground."
     page.write(
         EDGE + 1.62, y + 0.12, "\n".join(textwrap.wrap(told, 30)), fontsize=7.5, color=style.SOFT, linespacing=1.3

@@ -102,9 +102,7 @@ def _boxed(graph: SceneGraph) -> list[tuple[Object, GraphBox]]:
     return [(thing, thing.box) for thing in graph.objects.values() if thing.box is not None]
 
 
-def _frame(
-    boxed: Sequence[tuple[Object, GraphBox]], width: float | None, height: float | None
-) -> tuple[float, float]:
+def _frame(boxed: Sequence[tuple[Object, GraphBox]], width: float | None, height: float | None) -> tuple[float, float]:
     """The width and height of a picture, or else of what holds all boxes."""
     return width or max(x + w for _, (x, _, w, _) in boxed), height or max(y + h for _, (_, y, _, h) in boxed)
 

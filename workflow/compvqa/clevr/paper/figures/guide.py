@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from matplotlib.figure import Figure
 
@@ -38,7 +38,7 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     return page.figure
 
 
-def _questions(page: Page, shown: list[tuple[Question, Program]]) -> None:
+def _questions(page: Page, shown: Sequence[tuple[Question, Program]]) -> None:
     """Each question with its answer above its program."""
     x = MIDDLE
     page.write(x, EDGE, "Questions and their programs", **TITLE)

@@ -14,7 +14,7 @@ COLUMNS = ("Images", "Questions", "Unique questions", "Questions that train has 
 def make(inputs: Inputs, reference: Reference) -> Table:
     """A row a part, train first, then all of them.
 
-    Beside ours stand the release's sizes (``options.released``: images and questions by part), and what the paper says
+    Beside ours stand the release's sizes (``options.released``: images and questions by label), and what the paper says
     of all parts together.
     """
     dataset = one(inputs, "dataset")
@@ -22,7 +22,8 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     rows = []
     for part in [*counts.parts(dataset), ALL]:
         size = found[part]
-        images, questions = reference.options["released"].get(part or "all", (None, None))
+        label = PARTS.get(part, part) if part else "All"
+        images, questions = reference.options["released"].get(label, (None, None))
         unique = reference.facts["unique"].value if part == ALL else None
         share = 100 * size.in_train / size.questions if size.in_train is not None and size.questions else None
         cells = (
@@ -32,5 +33,5 @@ def make(inputs: Inputs, reference: Reference) -> Table:
             Cell(size.in_train, form="count" if size.in_train is not None else "none"),
             Cell(share, form="percent" if share is not None else "none"),
         )
-        rows.append(Row(PARTS.get(part, part) if part else "All", cells, rule_above=part == ALL))
+        rows.append(Row(label, cells, rule_above=part == ALL))
     return Table(reference.title, reference.citation, "Part", COLUMNS, tuple(rows), reference.notes)
