@@ -27,7 +27,7 @@ rule clevr_questions:
         seed=CONFIG.seed,
         code=code_of("clevr_questions"),
     shell:
-        f"python -m compvqa clevr-questions {{output.questions:q}} --dropped {{output.dropped:q}} --scenes {T}/scenes"
+        f"python -m compvqa clevr questions {{output.questions:q}} --dropped {{output.dropped:q}} --scenes {T}/scenes"
         f" {{params.asking:q}} --shard {{wildcards.scatteritem}} --testbed {CONFIG.testbed}{STAGE}"
 
 

@@ -29,7 +29,7 @@ rule read_clevr_questions:
         asked=ASKED,
         code=code_of("read_clevr_questions"),
     shell:
-        f"python -m compvqa read-clevr-questions {READ} {{params.files:q}} {{params.asking:q}}"
+        f"python -m compvqa clevr read-questions {READ} {{params.files:q}} {{params.asking:q}}"
         f" --source {CONFIG.sources[0].name} --testbed {CONFIG.testbed}{LOG}"
 
 

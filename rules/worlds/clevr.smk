@@ -31,7 +31,7 @@ rule clevr_world:
         seed=CONFIG.seed,
         code=code_of("clevr_world", renderer=CONFIG.world.settings.all.renderer),
     shell:
-        f"python -m compvqa clevr-world {{params.folder:q}} --shard {{wildcards.scatteritem}}{STAGE}"
+        f"python -m compvqa clevr world {{params.folder:q}} --shard {{wildcards.scatteritem}}{STAGE}"
 
 
 rule gather_clevr_world:
@@ -58,4 +58,4 @@ rule gather_clevr_world:
         shards=[f"--shard={WORLD}/shards/{side}/{part}" for side in SIDES for part in gather.shards("{scatteritem}")],
         code=code_of("gather_clevr"),
     shell:
-        f"python -m compvqa gather-clevr {{params.world:q}} {{params.shards:q}}{LOG}"
+        f"python -m compvqa clevr gather-world {{params.world:q}} {{params.shards:q}}{LOG}"

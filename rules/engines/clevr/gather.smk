@@ -25,6 +25,6 @@ rule gather_clevr_questions:
         seed=CONFIG.seed,
         code=code_of("gather_clevr_questions"),
     shell:
-        "python -m compvqa gather-clevr-questions {output.questions:q} --dropped {output.dropped:q} {params.made:q}"
+        "python -m compvqa clevr gather-questions {output.questions:q} --dropped {output.dropped:q} {params.made:q}"
         " {params.dropped:q}"
         f"{STAGE}"

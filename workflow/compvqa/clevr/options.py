@@ -129,7 +129,7 @@ class SceneOptions:
         found = []
         for group in GROUPS:
             having = self.scene.having[group]
-            values = [(value, having.get(value, 0)) for value in self.words.values[group]]
+            values: list[tuple[str | None, int]] = [(v, having.get(v, 0)) for v in self.words.values[group]]
             values.append((None, self.scene.everything))
             found.append((values, len(values), len(values).bit_length()))
         return found

@@ -102,7 +102,7 @@ def _counts(node: Node) -> bool:
 def _late(template: Template) -> set[int]:
     """The nodes that give something else where a relate is left out: all that take what it gives, at once or by others,
     and a composite that has it within. Of a bare relate itself only the outcome counts."""
-    found, moved = set(), set()
+    found, moved = set[int](), set[int]()
     for number, node in enumerate(template.nodes):
         if moved.intersection(node.inputs) or (node.composite and node.composite["relate"]):
             found.add(number)
@@ -167,7 +167,7 @@ class Search:
 
     def _any(self, number: int, step: Step, found: Options) -> bool:
         """Choose where options lead to the same if they give the same, which is tried once."""
-        left, tried = found.masks, set()
+        left, tried = list(found.masks), set()
         while left:
             mask = left[int(self.rng.random() * len(left))]
             told = mask if step.as_set or step.convert is None else step.convert(mask)
@@ -246,7 +246,7 @@ class Search:
             return FUNCTIONS[node.kind](scene, inputs, words)
         mask = inputs[0]
         if node.composite["relate"]:
-            mask = scene.relations[words[0]][mask] if related else scene.everything
+            mask = scene.relations[str(words[0])][mask] if related else scene.everything
             words = words[1:]
         mask &= self.options.fitting(words)
         return step.convert(mask) if step.convert else mask

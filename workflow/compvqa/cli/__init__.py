@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import sys
+from collections.abc import Iterator
 from functools import cache
 
 import typer
@@ -39,8 +40,16 @@ def commands() -> list[str]:
     data.after(app)
     for part in (models, scoring, paper, publish, auditing):
         part.add_to(app)
-    commands = app.registered_commands
-    return [str(command.name or getattr(command.callback, "__name__", "")) for command in commands]
+    return list(_names(app))
+
+
+def _names(app: typer.Typer) -> Iterator[str]:
+    """The names of its commands; of one in a group, such as ``clevr world``, after the group's."""
+    for command in app.registered_commands:
+        yield str(command.name or getattr(command.callback, "__name__", ""))
+    for group in app.registered_groups:
+        if group.typer_instance:
+            yield from (f"{group.typer_instance.info.name} {name}" for name in _names(group.typer_instance))
 
 
 def _mendable(error: Exception) -> InputError | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, add, parse_shard, place_tables, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Seed, add, place_tables, scene_tables
 from compvqa.settings import Settings
 
 
@@ -92,41 +91,6 @@ def simulate(
     frame = Frame("simulate", json.dumps(given), seed, code)
     settings = frame.settings(SimulateSettings)
     frame.run(lambda: work(ontology, out, settings, seed), [ontology], files(out, settings), out / "simulate.prov.json")
-
-
-def clevr_world(
-    out: Annotated[Path, typer.Argument(help="Folder for the scene file (scenes.json) and the pictures (images).")],
-    config: Config = None,
-    shard: Annotated[str, typer.Option(help="Which part of the scenes: 2-of-4; gather-clevr puts them together.")] = (
-        "1-of-1"
-    ),
-    seed: Seed = 1,
-    code: Code = None,
-) -> None:
-    """Sample and draw scenes of CLEVR's world: pictures, and a scene file in the release's format."""
-    from compvqa.scenes.worlds.clevr import ClevrSettings, generate, outputs
-
-    frame = Frame("clevr_world", config, seed, code)
-    settings = frame.settings(ClevrSettings)
-    part = parse_shard(shard)
-    note = out / "clevr_world.prov.json"
-    work = partial(generate, out, settings, seed, part)
-    frame.run(work, [], outputs(out, settings), note, renderer=settings.renderer)
-
-
-def gather_clevr(
-    out: Annotated[Path, typer.Argument(help="Folder for a scene file a side, and the pictures (images).")],
-    shard: Annotated[list[Path], typer.Option(help="Folder of a shard that clevr-world made; repeat, in their order.")],
-    code: Code = None,
-) -> None:
-    """Put the shards of CLEVR's world into one folder: a scene file a side, and the pictures (linked, not copied)."""
-    from compvqa.scenes.worlds.clevr import KINDS, gather, gathered
-
-    frame = Frame("gather_clevr", None, 0, code)
-    pictures = [out / kind for kind in KINDS if (shard[0] / kind).is_dir()]
-    inputs = [folder / "scenes.json" for folder in shard]
-    work = partial(gather, out, shard)
-    frame.run(work, inputs, [*gathered(out, shard).values(), *pictures], out / "gather_clevr.prov.json")
 
 
 def lexicon(
@@ -245,7 +209,7 @@ def schema(
 
 def before(app: typer.Typer) -> None:
     """Add the commands that come before an engine's, in the order of the chain."""
-    add(app, download, checkpoint, sprites, simulate, clevr_world, gather_clevr, lexicon, ingest, scenes)
+    add(app, download, checkpoint, sprites, simulate, lexicon, ingest, scenes)
 
 
 def after(app: typer.Typer) -> None:

@@ -7,15 +7,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from compvqa.clevr.cli import execute
+from compvqa.clevr.cli import add_to
 from compvqa.clevr.generate import GenerateSettings, generate
 from compvqa.clevr.language import to_functions
-from compvqa.cli.options import add
 from compvqa.errors import InputError
 from fixtures.clevr_scenes import chain, record
 
 app = typer.Typer()
-add(app, execute.execute, execute.write_clevr_questions)
+add_to(app)
+app.callback()(lambda: None)
 GRAY = to_functions(chain(("filter_color", "gray"), ("count",)))
 
 
@@ -33,7 +33,7 @@ def files(tmp_path, monkeypatch) -> Path:
 
 
 def run(*arguments):
-    done = CliRunner().invoke(app, [str(item) for item in arguments])
+    done = CliRunner().invoke(app, ["clevr", *map(str, arguments)])
     if isinstance(done.exception, InputError):
         raise done.exception
     return done.exit_code, done.stdout.splitlines()
@@ -94,7 +94,7 @@ def test_questions_that_were_made_are_written_and_agree(folder, files, root, tem
     settings = GenerateSettings(per_scene=2)
     generate(folder, templates, words, settings, 1, "bed", Path("q.parquet"), Path("d.parquet"))
     options = ["--templates", root / "config/templates/clevr", "--words", root / "config/words/clevr.json"]
-    assert run("write-clevr-questions", "q.parquet", "out.json", "--part", "train", *options) == (
+    assert run("write-questions", "q.parquet", "out.json", "--part", "train", *options) == (
         0,
         ["out.json: 20 questions"],
     )

@@ -5,17 +5,16 @@ import json
 import typer
 from typer.testing import CliRunner
 
-from compvqa.clevr.cli import lint
-from compvqa.cli.options import add
+from compvqa.clevr.cli import add_to
 from fixtures.clevr_scenes import record
 
 app = typer.Typer()
 app.callback()(lambda: None)
-add(app, lint.lint_clevr_templates)
+add_to(app)
 
 
 def run(*arguments):
-    done = CliRunner().invoke(app, ["lint-clevr-templates", *map(str, arguments)])
+    done = CliRunner().invoke(app, ["clevr", "lint", *map(str, arguments)])
     return done.exit_code, done.stdout.splitlines()
 
 

@@ -1,4 +1,4 @@
-"""CLEVR's own commands."""
+"""CLEVR's own commands: ``python -m compvqa clevr …``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from compvqa.cli.options import add
 
 def add_to(app: typer.Typer) -> None:
     """Add them to the command line, in the order of the chain."""
-    from compvqa.clevr.cli import data
+    from compvqa.clevr.cli import data, execute, lint, world
 
-    add(app, data.clevr_questions, data.read_clevr_questions, data.gather_clevr_questions)
+    clevr = typer.Typer(
+        name="clevr",
+        help="CLEVR by hand: scenes with pictures (world), questions on scenes that `ingest` read, files of CLEVR's in "
+        "and out, programs run (execute), templates looked over (lint).",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    add(clevr, world.world, world.gather_world, data.questions, data.read_questions, data.gather_questions)
+    add(clevr, execute.write_questions, execute.execute, lint.lint)
+    app.add_typer(clevr)

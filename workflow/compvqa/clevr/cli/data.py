@@ -17,8 +17,8 @@ Templates = Annotated[
 Words = Annotated[Path, typer.Option(help="Words for attributes and relations, with synonyms (JSON).")]
 
 
-def clevr_questions(
-    questions: Annotated[Path, typer.Argument(help="Table of questions to write.")],
+def questions(
+    out: Annotated[Path, typer.Argument(help="Table of questions to write.")],
     dropped: Annotated[Path, typer.Option(help="Table of templates that were tried in vain, to write.")],
     scenes: Scenes,
     templates: Templates,
@@ -38,11 +38,11 @@ def clevr_questions(
     settings, part = frame.settings(GenerateSettings), parse_shard(shard)
     frame.note({"testbed": testbed})
     known, said = read_templates(*templates), read_words(words)
-    work = partial(generate, scenes, known, said, settings, seed, testbed, questions, dropped, *part)
-    frame.run(work, [*scene_tables(scenes), *templates, words], [questions, dropped])
+    work = partial(generate, scenes, known, said, settings, seed, testbed, out, dropped, *part)
+    frame.run(work, [*scene_tables(scenes), *templates, words], [out, dropped])
 
 
-def read_clevr_questions(
+def read_questions(
     out: Annotated[Path, typer.Argument(help="Folder for questions, what else was told of them, and rejects.")],
     file: Annotated[list[str], typer.Option(help="The file of a side, as <side>=<path>; repeat.")],
     templates: Templates,
@@ -53,7 +53,8 @@ def read_clevr_questions(
 ) -> None:
     """Read question files, released ones or of CLEVR's generator, and recover their families."""
     from compvqa.clevr.families import Families
-    from compvqa.clevr.official import INFO, read_questions
+    from compvqa.clevr.official import INFO
+    from compvqa.clevr.official import read_questions as read
     from compvqa.clevr.templates import read_templates
     from compvqa.clevr.words import read_words
     from compvqa.errors import InputError
@@ -65,11 +66,11 @@ def read_clevr_questions(
     frame.note({"source": source, "testbed": testbed})
     families = Families(read_templates(*templates), read_words(words))
     outputs = [out / f"{name}.parquet" for name in ("questions", "origins", "rejects")]
-    work = partial(read_questions, files, families, out, testbed, source)
+    work = partial(read, files, families, out, testbed, source)
     frame.run(work, [*files.values(), *templates, words], [*outputs, out / INFO])
 
 
-def gather_clevr_questions(
+def gather_questions(
     questions: Annotated[Path, typer.Argument(help="Table of the dataset to write.")],
     dropped: Annotated[Path, typer.Option(help="Table of what was dropped, to write.")],
     shard: Annotated[list[Path], typer.Option(help="Table of a shard's questions; repeat.")],

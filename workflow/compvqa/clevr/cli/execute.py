@@ -37,9 +37,9 @@ def execute(
     A question that is ill-posed (where one object is asked for there are none or several) is told apart from one whose
     answer differs. The command exits with 1 where any question is at fault. For example:
 
-    python -m compvqa execute CLEVR_val_scenes.json --questions CLEVR_val_questions.json
+    python -m compvqa clevr execute CLEVR_val_scenes.json --questions CLEVR_val_questions.json
 
-    python -m compvqa execute CLEVR_val_scenes.json --scene CLEVR_val_000010 --program
+    python -m compvqa clevr execute CLEVR_val_scenes.json --scene CLEVR_val_000010 --program
     '[{"function": "scene", "inputs": []}, {"function": "count", "inputs": [0]}]'
     """
     from compvqa.clevr.verify import scenes_of
@@ -113,7 +113,7 @@ def _ids(scene: Scene) -> list[str]:
     return [f"#{number}" for number in range(len(scene.objects))]
 
 
-def write_clevr_questions(
+def write_questions(
     dataset: Annotated[Path, typer.Argument(help="Table of CLEVR's questions (dataset/questions.parquet).")],
     out: Annotated[Path, typer.Argument(help="File to write, such as CLEVR_val_questions.json.")],
     part: Annotated[str, typer.Option(help="The part whose questions are written: train, val, test, dev …")],
@@ -130,9 +130,9 @@ def write_clevr_questions(
     """Write a part of a table of CLEVR's questions as a file of CLEVR's, in the dialect of the release.
 
     What reads CLEVR_val_questions.json reads it as well: clevr-iep, its scripts, and this command's other half,
-    read-clevr-questions. For example:
+    read-questions. For example:
 
-    python -m compvqa write-clevr-questions results/clevr/dataset/questions.parquet my_val.json --part val
+    python -m compvqa clevr write-questions results/clevr/dataset/questions.parquet my_val.json --part val
     """
     from compvqa.clevr.families import Families
     from compvqa.clevr.official import write_questions

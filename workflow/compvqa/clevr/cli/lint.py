@@ -18,7 +18,7 @@ class Distinct(StrEnum):
     outputs = "outputs"
 
 
-def lint_clevr_templates(
+def lint(
     templates: Annotated[
         list[Path], typer.Argument(help="Folder of templates, or a file of them (JSON, as in CLEVR's release); repeat.")
     ],
@@ -41,9 +41,10 @@ def lint_clevr_templates(
     What follows from a template alone is called proved; the rest was searched for in so many scenes. The command exits
     with 1 where something was found, as is the first of compare_integer with --distinct outputs. For example:
 
-    python -m compvqa lint-clevr-templates config/templates/clevr
+    python -m compvqa clevr lint config/templates/clevr
     """
-    from compvqa.clevr.lint import lint, sampled, some_of
+    from compvqa.clevr.lint import lint as work
+    from compvqa.clevr.lint import sampled, some_of
     from compvqa.clevr.templates import read_file, read_templates
     from compvqa.clevr.verify import scenes_of
     from compvqa.clevr.words import read_words
@@ -51,7 +52,7 @@ def lint_clevr_templates(
     families = [item for path in templates for item in (read_templates(path) if path.is_dir() else read_file(path))]
     known = read_words(words)
     looked_at = some_of(scenes_of(scenes), most, seed) if scenes else sampled(known, most, seed)
-    found = lint(families, known, looked_at, distinct == Distinct.sets, seed=seed)
+    found = work(families, known, looked_at, distinct == Distinct.sets, seed=seed)
     for finding in found:
         typer.echo(str(finding))
     typer.echo(f"{len(families):,} templates, {len(found):,} findings")
