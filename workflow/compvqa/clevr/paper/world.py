@@ -42,7 +42,7 @@ def draw_world(page: Page, scenery: Scenery, found: dict[str, dict[str, int]]) -
         graph, size = scenery.graph(scene_id), scenery.size(scene_id)
         space = graph.space or Space({}, {}, {})
         draw_picture(ax, scenery.image(scene_id), scenery.folders, size)
-        _names(ax, graph, space, size)
+        _names(ax, graph, size)
         _compass(page, EDGE + 0.3 + PICTURE[1] + 0.12, space)
     y = BELOW
     n = sum(found["shape"].values())
@@ -74,27 +74,36 @@ def _scene(scenery: Scenery) -> str:
     tried = sorted(ids, key=lambda scene_id: stable_hash("guide", scene_id))[:300]
 
     def cost(scene_id: str) -> tuple:
-        space, crowd = scenery.graph(scene_id).space, len(scenery.graph(scene_id).objects)
-        away = max(CROWD[0] - crowd, crowd - CROWD[1], 0)
-        rows = sorted(y for _, y in space.centres.values()) if space else []
+        graph = scenery.graph(scene_id)
+        away = max(CROWD[0] - len(graph.objects), len(graph.objects) - CROWD[1], 0)
+        rows = sorted(_over(graph, object_id)[1] for object_id in graph.objects) if graph.space else []
         least = min((after - before for before, after in pairwise(rows)), default=0)
         return not scenery.has_picture(scene_id), away, -least
 
     return min(tried, key=cost, default="")
 
 
-def _names(ax: Axes, graph: SceneGraph, space: Space, size: tuple[int, int]) -> None:
-    """Write each object's words over it, inside the picture."""
+def _over(graph: SceneGraph, object_id: str) -> tuple[float, float]:
+    """The pixel over the middle of an object, where its name stands."""
+    box, space = graph.objects[object_id].box, graph.space or Space({}, {}, {})
+    x, y = middle(box, space.centres[object_id])
+    return x, box[1] - 4 if box else y
+
+
+def _names(ax: Axes, graph: SceneGraph, size: tuple[int, int]) -> None:
+    """Write each object's words over it, inside the picture, a line higher where another's stand there."""
     width, height = size
-    for object_id, name in called(graph).items():
-        box = graph.objects[object_id].box
-        x, y = middle(box, space.centres[object_id])
-        top = box[1] - 4 if box else y
+    line, taken = 0.052 * height, list[tuple[float, float, float]]()
+    for object_id, name in sorted(called(graph).items(), key=lambda item: -_over(graph, item[0])[1]):
         words = name.rpartition(" ")[0]
         room = 0.0042 * width * len(words)  # half of the text
+        x, y = _over(graph, object_id)
+        x = min(max(x, room + 4), width - room - 4)
+        while clash := [top for left, top, half in taken if abs(left - x) < half + room and abs(top - y) < line]:
+            y = min(clash) - 1.01 * line  # a little more, so that rounding makes no clash of it
+        taken.append((x, y, room))
         look = {"facecolor": "white", "edgecolor": "none", "alpha": 0.82, "pad": 1.0}
-        ax.text(min(max(x, room + 4), width - room - 4), max(top, 0.06 * height), words, ha="center", va="bottom",
-                fontsize=5.6, bbox=look)  # fmt: skip
+        ax.text(x, max(y, 0.06 * height), words, ha="center", va="bottom", fontsize=5.6, bbox=look)
 
 
 def _compass(page: Page, y: float, space: Space) -> None:
