@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -11,7 +12,8 @@ from scipy.stats import chi2_contingency
 
 from compvqa import tables
 from compvqa.clevr import executor
-from compvqa.clevr.generate import GenerateSettings, acceptable, blocks, generate, of_block
+from compvqa.clevr.generate import GenerateSettings, acceptable, blocks, generate, of_block, plans_of
+from compvqa.clevr.lint import sampled
 from compvqa.clevr.scene import Scene, read_scenes
 from compvqa.clevr.search import Plan
 from compvqa.clevr.tables import QUESTIONS
@@ -130,6 +132,28 @@ def test_questions_are_distributed_as_the_original_code_makes_them(oracle, clevr
         theirs, ours = (Counter(item[what] for item in items) for items in (original, found))
         values = [value for value in theirs | ours if theirs[value] + ours[value] >= 10]
         assert chi2_contingency([[theirs[v] for v in values], [ours[v] for v in values]]).pvalue > 0.001, what
+
+
+def test_questions_are_distributed_in_both_modes_alike(templates, words):
+    """A small version of benchmarks/clevr_agreement.py, which holds 10,000 questions beside each other."""
+    scenes = sampled(words, 24)
+    found = {}
+    for mode in ("compat", "keyed"):
+        settings = GenerateSettings(mode=mode, distinct="outputs")
+        plans = plans_of(templates, settings)
+        rng = Random(1) if mode == "compat" else None
+        found[mode] = list(of_block(scenes, plans, words, settings, 1, Counter(), rng))
+    assert len(found["compat"]) == len(found["keyed"]) == 240
+    for value in (
+        lambda row: row["template"].rpartition("_")[0],
+        lambda row: row["answer"],
+        lambda row: len(row["text"].split()) // 3,
+        lambda row: len(json.loads(row["program"])) // 2,
+    ):
+        one, other = (Counter(map(value, rows)) for rows in found.values())
+        values = [key for key in one | other if one[key] + other[key] >= 10]
+        assert len(values) > 3
+        assert chi2_contingency([[one[v] for v in values], [other[v] for v in values]]).pvalue > 0.001
 
 
 def test_counts_that_differ_as_sets_give_both_answers_and_as_numbers_only_no(oracle, templates, words):
