@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,8 @@ class Scene:
         """By each description that fits any object (an attribute or None for each group), the mask of those it fits."""
         found: dict[tuple[str | None, ...], int] = {}
         for number, attributes in enumerate(self.objects):
-            for chosen in range(1 << len(GROUPS)):
-                key = tuple(value if chosen >> place & 1 else None for place, value in enumerate(attributes))
+            for backwards in product(*((None, value) for value in reversed(attributes))):
+                key = backwards[::-1]
                 found[key] = found.get(key, 0) | 1 << number
         return found
 

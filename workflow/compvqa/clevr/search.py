@@ -139,7 +139,8 @@ class Search:
     def _from(self, number: int) -> bool:
         """Whether the nodes from ``number`` on can be filled; they then are."""
         steps, given, scene = self.plan.steps, self.given, self.options.scene
-        for step in steps[number:]:
+        while number < len(steps):
+            step = steps[number]
             node = step.node
             if node.slots:
                 return self._choose(number, step)

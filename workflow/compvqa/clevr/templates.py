@@ -87,19 +87,15 @@ class Template:
 
 def _expand(composite: re.Match, choice: Choice, start: int, above: int) -> list[Row]:
     """The rows that a composite stands for; ``above`` are there already, and ``start`` gives the first its input."""
-    words = list(choice)
-    rows: list[Row] = []
-
-    def add(operation: str, *arguments: str) -> None:
-        rows.append(Row(operation, arguments, (above + len(rows) - 1 if rows else start,)))
-
+    filled = [(f"filter_{group}", word) for group, word in zip(GROUPS, choice[-len(GROUPS) :], strict=True) if word]
     if composite["relate"]:
-        add("relate", words.pop(0) or "")
-    for group, word in zip(GROUPS, words, strict=True):
-        if word is not None:
-            add(f"filter_{group}", word)
+        filled.insert(0, ("relate", choice[0] or ""))
+    rows: list[Row] = []
+    for operation, word in filled:
+        rows.append(Row(operation, (word,), (start,)))
+        start = above + len(rows) - 1
     if composite["end"]:
-        add(composite["end"])
+        rows.append(Row(composite["end"], (), (start,)))
     return rows
 
 

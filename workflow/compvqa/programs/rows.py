@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 PLACEHOLDER = "_"
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def is_program(argument: object) -> bool:
 
 def to_json(program: Program) -> str:
     """The program as JSON: ``[["Find", ["table"], []], …]``; a sub-program is such a list as an argument."""
-    return json.dumps(_to_data(program), ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(_to_data(program))
 
 
 def _to_data(program: Program) -> list[Any]:
