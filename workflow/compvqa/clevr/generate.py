@@ -97,7 +97,7 @@ def generate(
     dropped: Path,
     shard: int = 0,
     shards: int = 1,
-    memory: str = "1GB",
+    memory: str = "256MB",
 ) -> dict[str, int]:
     """Write the questions of one shard's blocks for the scenes in a folder of scene tables to ``out``.
 
