@@ -190,7 +190,8 @@ def test_a_graph_that_was_changed_on_the_server_is_refused(tmp_path):
     folder = write_many(tmp_path / "scenes", 12, "bird")
     with connect(5) as server:
         loaded = Loaded(server, folder, batch=5)
-        change = "MATCH (o:Object {graph: $graph, scene_id: 's:007', object_id: '0'}) SET o.name = 'plane'"
+        scene = "(:Scene {graph: $graph, scene_id: 's:007'})"
+        change = f"MATCH {scene}-[:CONTAINS]->(o:Object {{object_id: '0'}}) SET o.name = 'plane'"
         server.write(change, graph=loaded.graph)
         with pytest.raises(InputError, match="does not hold the objects of .* load-neo4j --drop"):
             loaded.verify()

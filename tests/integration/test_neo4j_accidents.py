@@ -179,6 +179,7 @@ def test_the_whole_log_of_a_server_that_did_not_start_is_kept(tmp_path, monkeypa
     assert seen["NEO4J_AUTH"] == "neo4j/…" and not seen.keys() & {"NEO4J_URI", "NEO4J_PASSWORD", "NEO4J_DATABASE"}
     assert seen["NEO4J_server_memory_heap_max__size"] == "1000m"
     assert seen["NEO4J_server_memory_pagecache_size"] == "500m"
+    assert seen["NEO4J_server_jvm_additional"] == "-XX:+UseParallelGC"
 
 
 @pytest.mark.long_neo4j

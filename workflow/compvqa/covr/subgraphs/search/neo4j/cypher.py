@@ -61,9 +61,10 @@ class _Query:
         free = self.free or frozenset()
         begin = next((thing for thing, slot in self.nouns.items() if slot not in free), "n0")
         start = f"MATCH ({begin}:Object {{graph: $graph}}) WHERE {self._holds(self.nouns[begin])}"
-        columns = ["n0.scene_id AS scene_id", "n0.split AS split", "n0.object_id AS root_id"]
+        columns = ["s.scene_id AS scene_id", "s.split AS split", "n0.object_id AS root_id"]
         columns += [f"{self.names[slot]} AS s{slot}" for slot in sorted(free)]
-        return "\n".join([start, *self._body(begin), f"RETURN DISTINCT {', '.join(columns)}"])
+        scene = "MATCH (s:Scene)-[:CONTAINS]->(n0)"
+        return "\n".join([start, *self._body(begin), scene, f"RETURN DISTINCT {', '.join(columns)}"])
 
     def _body(self, begin: str) -> Iterator[str]:
         """All but the first object and what is returned."""

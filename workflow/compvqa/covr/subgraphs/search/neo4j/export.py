@@ -16,15 +16,14 @@ LIST = "\x1f"  # stands between the items of a list
 _SCENE = ("scene_id", "source", "split", "image", "width", "height")  # as in Parts.rows
 _OBJECT = ("object_id", "name", "x", "y", "w", "h", "attributes", "groups")
 _BOX = ["x:double", "y:double", "w:double", "h:double"]
-_OF = ["graph:string", "scene_id:string"]
 FILES = {
     "Graph": ["N", ":ID(Graph)", "id:string", "batch:long", "parts:long"],
     "Scene": [
-        *("N", ":ID(Scene)", *_OF, "part:long", "source:string", "split:string"),
+        *("N", ":ID(Scene)", "graph:string", "scene_id:string", "part:long", "source:string", "split:string"),
         *("image:string", "width:long", "height:long"),
     ],
     "Object": [
-        *("N", ":ID(Object)", *_OF, "object_id:string", "split:string", "name:string"),
+        *("N", ":ID(Object)", "graph:string", "object_id:string", "name:string"),
         *("attributes:string[]", "groups:string[]", *_BOX),
     ],
     "CONTAINS": ["R", ":START_ID(Scene)", ":END_ID(Object)"],
@@ -112,8 +111,7 @@ def _numbered(rows: list[list], scenes: int, objects: int) -> dict[str, list[tup
     for number, (scene, things, relations, modifiers) in enumerate(rows, start=scenes):
         found["Scene"].append(((number,), dict(zip(_SCENE, scene, strict=True))))
         for place, thing in enumerate(things, start=objects):
-            properties = dict(zip(_OBJECT, thing, strict=True)) | {"scene_id": scene[0], "split": scene[2]}
-            found["Object"].append(((place,), properties))
+            found["Object"].append(((place,), dict(zip(_OBJECT, thing, strict=True))))
             found["CONTAINS"].append(((number, place), {}))
         for label, between in (("RELATION", relations), ("MODIFIER", modifiers)):
             for relation_id, name, subject, target in between:

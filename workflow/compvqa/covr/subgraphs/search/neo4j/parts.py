@@ -1,8 +1,9 @@
 """Scene tables cut into parts of whole scenes, each a nested row of the graph's nodes and relationships.
 
-The graph has a node ``Scene``, which ``CONTAINS`` nodes ``Object`` (with ``attributes`` and, in the same order,
-their ``groups``); ``RELATION`` goes from subject to object; ``MODIFIER`` goes from a relation's subject to the
-modifier's object, and has the relation's id. Every node says of which graph it is, a scene also of which part.
+The graph has a node ``Scene``, which ``CONTAINS`` nodes ``Object`` (if it has any, with ``attributes`` and, in the same
+order, their ``groups``); ``RELATION`` goes from subject to object; ``MODIFIER`` goes from a relation's subject to the
+modifier's object, and has the relation's id. Every node says of which graph it is, a scene also of which part. Of which
+scene an object is, ``CONTAINS`` alone tells, since it is properties of objects that take the time of loading.
 """
 
 from __future__ import annotations
@@ -60,9 +61,11 @@ class Parts:
         for scene_id, *thing in zip(*found["objects"].values(), strict=True):
             objects = of_scene[scene_id][1]
             place[scene_id, thing[0]] = len(objects)
-            objects.append([*thing, [], []])
+            objects.append([*thing, None, None])
         for scene_id, object_id, name, group in zip(*found["attributes"].values(), strict=True):
             thing = of_scene[scene_id][1][place[scene_id, object_id]]
+            if thing[-1] is None:
+                thing[-2:] = [], []
             thing[-2].append(name)
             thing[-1].append(group or NO_GROUP)
         subjects: dict[tuple[str, str], int] = {}
