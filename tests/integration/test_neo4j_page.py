@@ -168,13 +168,17 @@ def test_only_a_leaky_split_has_test_questions_about_images_of_train(page, loade
 
 def test_the_graph_of_a_question(page, loaded):
     """The paths hold exactly the question's scenes, their objects, and the relations between these."""
+
+    def scene(row: dict) -> str:
+        return row["about"][2]["scene_id"]
+
     module, text = page
     [query] = [query for query in module.queries(text) if query.title == GRAPH]
     client, given, db = loaded
     rows = client.read(query.cypher, **given)
-    objects = {(row["about"][4]["scene_id"], row["about"][4]["object_id"]) for row in rows}
-    focused = {(row["focus"][2]["scene_id"], row["focus"][2]["object_id"]) for row in rows if row["focus"]}
-    between = {(row["between"][0]["scene_id"], *(row["between"][i]["object_id"] for i in (0, 2)))
+    objects = {(scene(row), row["about"][4]["object_id"]) for row in rows}
+    focused = {(scene(row), row["focus"][2]["object_id"]) for row in rows if row["focus"]}
+    between = {(scene(row), *(row["between"][i]["object_id"] for i in (0, 2)))
                for row in rows if row["between"] and row["between"][1] == "RELATION"}  # fmt: skip
     mine = "(select scene_id from about where question_id = $question)"
     at = {"question": given["question"]}
