@@ -42,3 +42,13 @@ def test_the_costs_of_questions(root, folder):
     made = int(found["questions"][1].replace(",", ""))
     assert made > 100
     assert int(found["balance"][1].replace(",", "")) == 20_000
+
+
+@pytest.mark.long_neo4j
+def test_loading_beside_the_plain_way(root, shared, server_command, tmp_path):
+    if "serve_neo4j.py" not in server_command:
+        pytest.skip("needs Neo4j itself")
+    given = ["--ontology", shared / "data/vocab", "--scenes", 120, "--rounds", 1, "--server", server_command]
+    lines = run(root, "loading.py", tmp_path, *given).splitlines()[1:]
+    assert [line.split("  ")[0] for line in lines] == ["plain, packed in Python", "plain", "load-neo4j"]
+    assert lines[-1].endswith("1.0 (1.0 to 1.0)")

@@ -63,7 +63,7 @@ def load_neo4j(
             counts = loaded.counts | {"parts loaded": loaded.new, "parts read back": loaded.verify()}
             told = loaded.told
             if bed is not None:
-                counts |= bed.load(server, settings.batch)
+                counts |= bed.load(server)
                 told = told | {"dataset": bed.dataset}
         typer.echo("load-neo4j: " + ", ".join(f"{key} {value}" for key, value in told.items()))
         facts.tell(**told)

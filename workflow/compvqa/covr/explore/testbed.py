@@ -123,6 +123,7 @@ _KINDS = (_DATASET, _SPLIT, _MODEL)
 _QUESTIONS = "MATCH (q:Question {dataset: $dataset}) RETURN count(q) AS count"
 _REMOVE = "MATCH (q:Question {dataset: $dataset}) WITH q LIMIT $batch DETACH DELETE q"
 _OF_GRAPH = "MATCH (d:Dataset {graph: $graph}) RETURN d.dataset AS dataset, d.testbed AS testbed ORDER BY dataset"
+PIECE = 300  # rows of a transaction
 _DROPPED_AT_ONCE = 2000  # questions of a transaction: each has about ten relationships
 
 
@@ -158,7 +159,7 @@ class WholeTestbed:
         nodes = self._questions.as_nodes(rows)
         return nodes, sum(1 + len(asked["focus"]) for node in nodes for asked in node["about"])
 
-    def load(self, server: Server, batch: int) -> dict[str, int]:
+    def load(self, server: Server, batch: int = PIECE) -> dict[str, int]:
         """Load what is not there yet, in pieces of ``batch`` rows (what was begun keeps its own size); gives how many
         pieces were loaded, and how many questions, splits and models there are."""
         server.define(*SCHEMA)

@@ -29,7 +29,7 @@ class Neo4jSettings(Settings):
     )
     start_within: float = Field(180, gt=0, description="Seconds until a started server must answer")
     patience: float = Field(30, ge=0, description="Seconds for which a query is tried again while the server is away")
-    batch: int = Field(300, ge=1, description="Scenes that are loaded in one transaction")
+    batch: int = Field(100, ge=1, description="Scenes that are loaded in one transaction")
 
 
 class CandidateSettings(StoreSettings):
