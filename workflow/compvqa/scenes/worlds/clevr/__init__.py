@@ -81,13 +81,13 @@ def gather(out: Path, folders: Sequence[Path]) -> dict[str, int]:
         shutil.rmtree(out / kind, ignore_errors=True)
     counts = Counter[str]()
     for side, path in gathered(out, folders).items():
-        opened = {folder: record.stream(folder / "scenes.json") for folder in folders}
-        own = {folder: shard for folder, shard in opened.items() if shard[0]["split"] == side}
-        first, (told, _) = next(iter(own.items()))
-        for folder, (info, _) in own.items():
+        opened = [(folder, *record.stream(folder / "scenes.json")) for folder in folders]
+        own = [shard for shard in opened if shard[1]["split"] == side]
+        first, told, _ = own[0]
+        for folder, info, _ in own:
             if info != told:
                 raise InputError(f"{folder} was made with other settings than {first}: make both again.")
-        scenes = _linked(out, ((folder, scene) for folder, (_, more) in own.items() for scene in more))
+        scenes = _linked(out, ((folder, scene) for folder, _, more in own for scene in more))
         counts.update(record.write(path, told, scenes))
     return dict(sorted(counts.items()))
 
