@@ -130,7 +130,9 @@ def test_other_draws_hold_out_others(tmp_path):
 def test_every_split_of_the_papers_tables_is_defined(root):
     """Tables 7 and 8: 11 few-shot splits, 8 zero-shot ones, and three draws of programs and of pairs; the
     submission has one more of each setup."""
-    definitions = [read_definition(yaml.safe_load(p.read_text())) for p in sorted((root / "config/splits").glob("*.yaml"))]
+    definitions = [
+        read_definition(yaml.safe_load(p.read_text())) for p in sorted((root / "config/splits").glob("*.yaml"))
+    ]
     for table, setup in (("table7", "few-shot"), ("table8", "zero-shot")):
         pages = [root / f"config/paper/{paper}/{table}.yaml" for paper in ("covr", "covr-submission")]
         rows = [label for page in pages for label in yaml.safe_load(page.read_text())["rows"]]
