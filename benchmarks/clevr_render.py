@@ -1,16 +1,20 @@
 """What a picture of CLEVR's world costs, and how like the official pictures ours are.
 
     OMP_NUM_THREADS=1 python benchmarks/clevr_render.py --scenes 50
+    python benchmarks/clevr_render.py --scenes 100 --beside blender
     python benchmarks/clevr_render.py --official CLEVR_val_scenes.json --pictures images/val --figure pairs.png
 
 CPU seconds a picture of 480x320, over scenes of the release's sizes: sampling (with its look for what is hidden), an
-unshaded pass (ids and depth alone, the reference of the same run), drawing, and packing as PNG. With --official,
-official scenes are drawn again from recovered cameras: decibels beside their pictures.
+unshaded pass (ids and depth alone, the reference of the same run), drawing, and packing as PNG. With --beside, another
+renderer draws the same scenes: the share of pixels with the same id, whether both see the same objects well enough, how
+far apart depths and colours are, and what each costs. With --official, official scenes are drawn again from recovered
+cameras: decibels beside their pictures.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -37,12 +41,15 @@ def main() -> None:
     parser.add_argument("--renderer", default="caster")
     parser.add_argument("--width", type=int, default=480)
     parser.add_argument("--height", type=int, default=320)
+    parser.add_argument("--beside", help="another renderer")
     parser.add_argument("--official", type=Path, help="official scene file")
     parser.add_argument("--pictures", type=Path, help="folder of its pictures")
     parser.add_argument("--figure", type=Path, help="where to put the pairs (PNG)")
     arguments = parser.parse_args()
     if arguments.official:
         compare(arguments)
+    elif arguments.beside:
+        beside(arguments)
     else:
         costs(arguments)
 
@@ -68,6 +75,39 @@ def costs(arguments: argparse.Namespace) -> None:
         told = [np.mean(values), *np.percentile(values, (5, 50, 95)), max(values)]
         rows.append([name, *(f"{value:.3f}" for value in told)])
     print_table(["CPU seconds", "mean", "5 %", "50 %", "95 %", "most"], rows)
+
+
+def beside(arguments: argparse.Namespace) -> None:
+    """How two renderers agree about the same scenes; a verdict in doubt is about a count within 5 % of the least."""
+    size = {"width": arguments.width, "height": arguments.height, "light_samples": arguments.samples}
+    settings = ClevrSettings(**size)
+    names = (arguments.renderer, arguments.beside)
+    renderers = [find(RENDERERS, name, "draw", "renderer").draw for name in names]
+    rows: dict[str, list[float]] = {"% of ids that agree": [], "% of depths within .01": [], "decibels": []}
+    rows |= {f"CPU seconds, {name}": [] for name in names}
+    rows |= {"peak memory, GB": []}
+    least, judged, differ, doubt = settings.least_pixels, 0, 0, 0
+    for number in range(-1, arguments.scenes):  # the first one warms up
+        scene = sample_scene(settings, 1, number)
+        (one, first), (other, second) = (timed(lambda d=draw, s=scene: d(s, settings)) for draw in renderers)
+        if number < 0:
+            continue
+        counts = np.array([picture.pixels(len(scene["objects"])) for picture in (one, other)])
+        verdicts = counts >= least
+        near = (np.abs(counts - least) <= 0.05 * least).any(0)
+        judged, doubt = judged + near.size, doubt + int(near.sum())
+        differ += int(((verdicts[0] != verdicts[1]) & ~near).sum())
+        same = one.ids == other.ids
+        wrong = np.mean((one.color.astype(float) - other.color) ** 2)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        deep = np.abs(one.depth[same] - other.depth[same]) < 0.01
+        values = (100 * same.mean(), 100 * deep.mean(), 10 * np.log10(255**2 / wrong), first, second, memory)
+        for name, value in zip(rows, values, strict=True):
+            rows[name].append(float(value))
+    told = [(name, np.mean(v), min(v), *np.percentile(v, (5, 50, 95)), max(v)) for name, v in rows.items()]
+    table = [[name, *(f"{value:.3f}" for value in values)] for name, *values in told]
+    print_table([f"{arguments.scenes} scenes", "mean", "least", "5 %", "50 %", "95 %", "most"], table)
+    print(f"{judged} objects: other verdict about {differ}, beside {doubt} whose counts are within 5 % of {least}")
 
 
 def compare(arguments: argparse.Namespace) -> None:

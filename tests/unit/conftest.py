@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pyarrow.parquet as pq
 import pytest
 
@@ -9,12 +13,16 @@ from compvqa.evaluation.contrasts import CONTRASTS
 from compvqa.evaluation.scores import SCORES
 from compvqa.questions.tables import DROPPED
 from compvqa.tables import write
-from fixtures.paper_inputs import World, build
+
+if TYPE_CHECKING:
+    from fixtures.paper_inputs import World
 
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory) -> World:
     """A small results folder with everything that the paper's parts read."""
+    from fixtures.paper_inputs import build  # needs torch, which Blender's environment lacks
+
     return build(tmp_path_factory.mktemp("paper"))
 
 

@@ -20,7 +20,8 @@ from spython.main.parse.parsers import SingularityParser
 from fixtures.definitions import sections
 
 IMAGES = ("cpu", "gpu", "neo4j")
-FAMILIES = {"data": {"graph"}, "models": {"models"}, "publish": {"publish"}}
+FAMILIES = {"data": {"graph"}, "models": {"models"}, "publish": {"publish"}, "blender": {"blender"}}
+LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-blender.lock")
 SHOWN = ("header", "labels", "help", "files", "environment", "post", "test", "runscript")
 
 
@@ -61,13 +62,15 @@ def test_what_is_generated_is_up_to_date(root):
 def test_the_locks_hold_what_is_asked_for_and_agree(root, lock, asked):
     more = pinned(root / "requirements-dev.lock")
     assert lock.items() <= more.items()
+    blender = pinned(root / "requirements-blender.lock")
+    assert "bpy" not in more and lock.keys() - blender.keys() and blender["bpy"].startswith("5.")
     for extra in set(asked) - {"all"}:
         for requirement in asked[extra]:
-            version = (more if extra == "dev" else lock)[canonical(requirement.name)]
+            version = {"dev": more, "blender": blender}.get(extra, lock)[canonical(requirement.name)]
             assert requirement.specifier.contains(version), f"{requirement} is locked as {version}"
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("name", LOCKS)
 def test_every_pin_of_a_lock_has_hashes_and_what_requires_it(root, name):
     text = (root / name).read_text()
     for block in re.split(r"^(?=\S)", text, flags=re.MULTILINE)[1:]:
@@ -75,7 +78,7 @@ def test_every_pin_of_a_lock_has_hashes_and_what_requires_it(root, name):
     assert "://" not in text and "/" not in re.sub(r"#.*", "", text), "a lock names no index and no path"
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("name", LOCKS)
 def test_resolved_anew_from_the_index_alone_a_lock_has_no_package_more_or_less(root, tmp_path, name, monkeypatch):
     generate = load(root / "envs/generate.py", "generate")
     for file in ("pyproject.toml", name):
@@ -113,6 +116,7 @@ def test_one_lock_installs_on_every_python_and_platform(root, tmp_path, version,
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_conda_environment_pins_what_its_family_asks_for_as_the_lock_does(root, lock, asked, family):
+    lock = pinned(root / "requirements-blender.lock") if family == "blender" else lock
     given = yaml.safe_load((root / f"envs/{family}.yaml").read_text())["dependencies"]
     by_pip = next((item["pip"] for item in given if isinstance(item, dict)), [])
     pins = dict(text.split("==") for text in [item for item in given if "==" in item] + by_pip)

@@ -32,7 +32,13 @@ class Look(Settings):
 
     width: int = Field(480, ge=30, le=4096, description="Width of a picture, in pixels.")
     height: int = Field(320, ge=20, le=4096, description="Height of a picture, in pixels.")
-    light_samples: int = Field(16, ge=1, le=63, description="Points of each lamp that shadows are drawn from.")
+    light_samples: int = Field(
+        16,
+        ge=1,
+        le=63,
+        description="Points of each lamp that shadows are drawn from; of the renderer blender: samples of a pixel.",
+    )
+    device: Literal["cpu", "gpu"] = Field("cpu", description="What the renderer blender draws on; bytes differ.")
     shapes: dict[str, Literal["cube", "sphere", "cylinder"]] = Field(
         {"cube": "cube", "sphere": "sphere", "cylinder": "cylinder"},
         min_length=1,
