@@ -190,6 +190,22 @@ def start_of(model):
     return [f"{T}/pretrained/{model}.{seed}/model.safetensors"] if PRETRAINS and not own else []
 
 
+def saw_of(model):
+    """The lists of images that a model has seen before it is trained on questions: its encoder's and its pretraining's."""
+    saw = [os.path.join(os.path.dirname(path), "saw.parquet") for path in start_of(model)]
+    return saw + (ENCODER_SAW if features_of(model) else [])
+
+
+def asked_of(model):
+    """What the pretraining of a model asked."""
+    return [os.path.join(os.path.dirname(path), "asked.parquet") for path in start_of(model)]
+
+
+def seen_of(model, split):
+    """What the guard found that a model has seen of a split, where it has seen anything before its training on it."""
+    return [f"{T}/seen_before/{model}.{split}.parquet"] if saw_of(model) else []
+
+
 def features_of(model):
     """The regions and features that a model reads; none for one that sees no image."""
     return [rules.features.output.regions, rules.features.output.features] if REGIONS in reads(module_of(model)) else []

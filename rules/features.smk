@@ -35,3 +35,4 @@ rule features:
 
 
 ENCODER = rules.features.output.encoder
+ENCODER_SAW = [rules.features.output.saw]

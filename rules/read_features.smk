@@ -27,3 +27,4 @@ rule features:
 
 
 ENCODER = []  # nobody released it
+ENCODER_SAW = []

@@ -20,8 +20,47 @@ wildcard_constraints:
     run_seed="[0-9]+",
 
 
+# The guard, before training: images that a model's encoder or pretraining saw, and what of the split's property it asked.
+rule seen_before:
+    input:
+        dataset=lambda wildcards: dataset_of(wildcards.split),
+        split=f"{T}/splits/{{split}}.parquet",
+        scenes=f"{T}/scenes/scenes.parquet",
+        lexicon=LEXICON,
+        saw=lambda wildcards: saw_of(wildcards.model),
+        asked=lambda wildcards: asked_of(wildcards.model),
+    output:
+        seen=f"{T}/seen_before/{{model}}.{{split}}.parquet",
+        record=f"{T}/seen_before/{{model}}.{{split}}.parquet.prov.json",
+    log:
+        "logs/seen_before/{model}.{split}.log",
+    benchmark:
+        f"{JOBS}/seen_before-{{model}}.{{split}}.tsv"
+    conda:
+        "../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
+    resources:
+        mem_mb=memory(2000, 8, of=["dataset", "scenes"]),
+        runtime=minutes(10, 0.02, of=["dataset", "scenes"]),
+    params:
+        config=lambda wildcards: as_json(
+            {"definition": SPLITS.load(wildcards.split), "seen_before": CONFIG.models.seen_before}
+        ),
+        lexicon=repeated("--lexicon", LEXICON),
+        saw=lambda wildcards: repeated("--saw", saw_of(wildcards.model)),
+        asked=lambda wildcards: repeated("--asked", asked_of(wildcards.model)),
+        seed=CONFIG.seed,
+        code=lambda wildcards: stage_code("seen_before", language=LANGUAGE, setup=setup_module(wildcards.split)),
+    shell:
+        "python -m compvqa seen-before {output.seen:q} --model {wildcards.model:q} --dataset {input.dataset:q}"
+        " --split {input.split:q} --scenes {input.scenes:q} {params.lexicon:q} {params.saw:q} {params.asked:q}"
+        f"{STAGE}"
+
+
 rule train:
     input:
+        guard=ancient(lambda wildcards: seen_of(wildcards.model, wildcards.split)),
         dataset=lambda wildcards: dataset_of(wildcards.split, wildcards.variant),
         split=lambda wildcards: split_of(wildcards.split, wildcards.variant),
         scenes=f"{T}/scenes/scenes.parquet",

@@ -12,7 +12,7 @@ from functools import reduce
 from importlib import import_module
 from operator import or_
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Protocol, get_args
+from typing import Annotated, Any, ClassVar, Literal, Protocol, get_args
 
 from pydantic import Field, NonNegativeInt, SerializeAsAny, create_model, field_validator, model_validator
 
@@ -83,6 +83,11 @@ class ModelsSection(Settings):
         description="train each model on questions with random images for distractors as well (VBEasyDistractors)",
     )
     curve: CurveSection = CurveSection()
+    seen_before: Literal["mark", "refuse"] = Field(
+        "mark",
+        description="what becomes of a run whose pretraining asked questions with what its split holds out: mark: its "
+        "scores are marked wherever they are shown; refuse: it is not trained, and the run of the workflow stops",
+    )
     pretraining_seed: int = Field(1, description="all runs of a model start from one pretraining, with this seed")
     gpus: int = Field(
         0,

@@ -21,6 +21,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "scenes": ("compvqa.scenes.ingest",),
     "read_paraphrases": ("compvqa.questions.paraphrases",),
     "split": ("compvqa.splits.splitters", "compvqa.splits.setups.{setup}", "compvqa.{language}.properties"),
+    "seen_before": ("compvqa.splits.seen_before", "compvqa.splits.setups.{setup}", "compvqa.{language}.properties"),
     "features": ("compvqa.features.extract",),
     "read_features": ("compvqa.features.released", "compvqa.features.readers.{readers}"),
     "train": ("compvqa.training.loop", "compvqa.models.{model}"),

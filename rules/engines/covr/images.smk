@@ -118,6 +118,7 @@ rule image_start:
         model=f"{IMAGES}/start/model.json",
         history=f"{IMAGES}/start/history.parquet",
         saw=f"{IMAGES}/start/saw.parquet",
+        asked=f"{IMAGES}/start/asked.parquet",
         record=f"{IMAGES}/start/model.safetensors.prov.json",
     log:
         "logs/image_start.log",

@@ -15,6 +15,7 @@ rule pretrain:
         model=f"{T}/pretrained/{{model}}.{{run_seed}}/model.json",
         history=f"{T}/pretrained/{{model}}.{{run_seed}}/history.parquet",
         saw=f"{T}/pretrained/{{model}}.{{run_seed}}/saw.parquet",
+        asked=f"{T}/pretrained/{{model}}.{{run_seed}}/asked.parquet",
         record=f"{T}/pretrained/{{model}}.{{run_seed}}/model.safetensors.prov.json",
     log:
         "logs/pretrain/{model}.{run_seed}.log",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, graph_tables, optional, scene_tables
+from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, graph_tables, optional, scene_tables
 from compvqa.settings import Settings
 
 
@@ -19,6 +19,13 @@ class ModelRequest(Settings):
     pretraining: dict = {}
     training: dict = {}
     prediction: dict = {}
+
+
+class SeenRequest(Settings):
+    """A split's definition (a file of config/splits), and what becomes of a model that has seen what it holds out."""
+
+    definition: dict
+    seen_before: Literal["mark", "refuse"] = "mark"
 
 
 Scenes = Annotated[Path, typer.Option(help="Folder of the merged scene tables.")]
@@ -100,8 +107,43 @@ def pretrain(
     frame.run(
         lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
         [*(path for paths in found for path in paths), *scene_tables(scenes), *store, *([encoder] if encoder else [])],
-        [out / name for name in ("model.safetensors", "model.json", "history.parquet", "saw.parquet")],
+        [out / name for name in ("model.safetensors", "model.json", "history.parquet", "saw.parquet", "asked.parquet")],
         model=request.model,
+    )
+
+
+def seen_before(
+    out: Annotated[Path, typer.Argument(help="Table to write.")],
+    model: Annotated[str, typer.Option(help="The model's name in tables.")],
+    dataset: Dataset,
+    split: Split,
+    scenes: Annotated[Path, typer.Option(help="The scenes table, for its images.")],
+    saw: Annotated[
+        list[Path], typer.Option(help="Table of images that its encoder or pretraining saw; repeat for more.")
+    ] = NOTHING,
+    asked: Annotated[Path | None, typer.Option(help="Table of what its pretraining asked.")] = None,
+    lexicon: Annotated[Path | None, typer.Option(help="Lexicon that knows the attributes' groups.")] = None,
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Check what a model saw before it is trained on a split; --config holds the split's definition."""
+    from compvqa.questions.dataset import language_of
+    from compvqa.splits.seen_before import seen_before as work
+    from compvqa.splits.setups import module_of
+    from compvqa.splits.splitters import read_definition
+
+    frame = Frame("seen_before", config, seed, code)
+    request = frame.settings(SeenRequest)
+    given = [dataset, split, scenes, *saw, *optional(asked), *optional(lexicon)]
+    frame.run(
+        lambda: work(
+            model, dataset, split, request.definition, lexicon, scenes, saw, asked, out, request.seen_before, seed
+        ),
+        given,
+        [out],
+        language=language_of(dataset),
+        setup=module_of(read_definition(request.definition).setup),
     )
 
 
@@ -269,5 +311,16 @@ def validity(
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
-    for stage in (features, read_features, pretrain, train, predict, baseline, scores, statistics, validity):
+    for stage in (
+        features,
+        read_features,
+        pretrain,
+        seen_before,
+        train,
+        predict,
+        baseline,
+        scores,
+        statistics,
+        validity,
+    ):
         app.command(stage.__name__.replace("_", "-"))(stage)

@@ -84,7 +84,7 @@ def split(
     words = Lexicon.load(lexicon) if lexicon else None
     table = tables.read(dataset, columns=["question_id", "part"])
     ids, of_side = np.array(table["question_id"].to_pylist(), dtype=object), _masks(table, setup)
-    held_out, drawn = _predicate(dataset, described, seed)
+    held_out, drawn = held_out_of(dataset, described, seed)
     held = np.zeros(len(ids), dtype=bool) if held_out is None else _holds(dataset, held_out, words, scenes)
     parts = _parts(ids, of_side, held, setup, described.name, few, seed)
     counts = {} if held_out is None else _counts(setup, parts, of_side, held, few) | drawn
@@ -116,13 +116,13 @@ def guard(
 ) -> dict[str, int]:
     """The leak guard run again on a split that was made; what it compared, or :class:`InputError` if anything leaks."""
     described = read_definition(definition)
-    held_out, _ = _predicate(dataset, described, seed)
+    held_out, _ = held_out_of(dataset, described, seed)
     words = Lexicon.load(lexicon) if lexicon else None
     setup, few = find_setup(described.setup), described.few(settings)
     return check_leaks(dataset, described.name, setup, parts_of(made), held_out, few, words, scenes)
 
 
-def _predicate(dataset: Path, described: Definition, seed: int) -> tuple[Predicate | None, dict[str, int]]:
+def held_out_of(dataset: Path, described: Definition, seed: int) -> tuple[Predicate | None, dict[str, int]]:
     """Whether a question has what is held out, and counts of what there was to draw it from."""
     held_out = described.held_out()
     if held_out is None:

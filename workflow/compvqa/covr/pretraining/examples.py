@@ -60,6 +60,7 @@ class Match:
     images: tuple[str, ...]
     label: int | str
     named: tuple[str, ...] = ()  # the objects of a single image that the text is about
+    tree: str = ""  # the text's subgraph as JSON, a masked name masked
 
     def about(self, objects: Sequence[str | None]) -> list[int]:
         """For the ``objects`` in an image's regions, whether the text is about each; -1 for all where it is about one
@@ -182,16 +183,17 @@ class Matches:
     def _some(self, key: int, kind: str, image: str, number: int) -> list[Match]:
         """A positive, a negative on the same side of the hold-out where one is found, and perhaps a masked positive."""
         draw = generator(self.seed, "match", key, image, number)
-        subgraph = parse(self.known.trees[key][0])
+        tree = self.known.trees[key][0]
+        subgraph = parse(tree)
         text = self._text(subgraph, draw)
         roots = self.known.roots[key][image]
-        found = [Match(kind, text, (image,), min(len(roots), self.settings.most_count), roots)]
+        found = [Match(kind, text, (image,), min(len(roots), self.settings.most_count), roots, tree)]
         other = self._negative(key, image in self.apart, draw)
         if other is not None:
-            found.append(Match(kind, text, (other,), 0))
+            found.append(Match(kind, text, (other,), 0, tree=tree))
         if draw.random() < self.settings.masked:
             masked, name = mask(subgraph, draw)
-            found.append(Match(kind, self._filled(describe(masked), draw), (image,), name))
+            found.append(Match(kind, self._filled(describe(masked), draw), (image,), name, tree=masked.json()))
         return found
 
     def _mixed(self, key: int, kind: str, apart: bool, draw: Random) -> Match | None:
@@ -205,8 +207,9 @@ class Matches:
             if other is not None and other not in images:
                 images.append(other)
         draw.shuffle(images)
-        text = self._text(parse(self.known.trees[key][0]), draw)
-        return Match(kind, text, tuple(images), label) if len(images) > 1 else None
+        tree = self.known.trees[key][0]
+        text = self._text(parse(tree), draw)
+        return Match(kind, text, tuple(images), label, tree=tree) if len(images) > 1 else None
 
     def _text(self, subgraph: Subgraph, draw: Random) -> str:
         plural = draw.random() < self.settings.plural

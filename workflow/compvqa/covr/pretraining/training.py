@@ -18,6 +18,7 @@ from pydantic import Field
 from tokenizers import Tokenizer
 
 from compvqa import tables
+from compvqa.covr.pretraining.asked import ASKED, asked
 from compvqa.covr.pretraining.examples import KINDS, Match, Matches, MatchExamples, read_distractors, read_known
 from compvqa.features.boxes import annotated_boxes, match
 from compvqa.features.encoder import read_vocabulary
@@ -86,8 +87,9 @@ def pretrain(
     seed: int,
 ) -> dict[str, int]:
     """Teach ``model`` to match images and simple subgraphs (at most two objects, one relation, one attribute each);
-    write ``out/{model.safetensors,model.json,history.parquet}``, where question models start from, and the images that
-    it saw, ``out/saw.parquet``.
+    write ``out/{model.safetensors,model.json,history.parquet}``, where question models start from, the images that it
+    saw, ``out/saw.parquet``, and the questions that its examples amount to, ``out/asked.parquet``: the guard of splits
+    reads both.
 
     Positives are occurrences in train scenes, negatives the candidates of their subgraph (one node differs) and
     scenes without it, both only of scenes with boxes: one without tells a single event, and absence there means
@@ -146,8 +148,10 @@ def pretrain(
         "tokenizer": tokenizer.to_str(),
     }
     write_json(out / "model.json", described)
+    questions = tables.write(out / "asked.parquet", ASKED, asked([*single[0], *single[1], *several[0], *several[1]]))
     told = {"in": len(single[0]), "of several images": len(several[0]), "held out": len(single[1])}
-    return told | {"images that it saw": write_seen(out / "saw.parquet", known.images)} | accuracy
+    told |= {"images that it saw": write_seen(out / "saw.parquet", known.images), "questions that it asked": questions}
+    return told | accuracy
 
 
 def _columns(words: Sequence[str], tokenizer: Tokenizer) -> dict[int, list[int]]:
