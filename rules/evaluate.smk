@@ -5,6 +5,7 @@ rule scores:
         + [f"{T}/baselines/{run}.parquet" for run in BASELINES],
         dataset=f"{T}/dataset/questions.parquet",
         splits=expand(f"{T}/splits/{{split}}.parquet", split=MAIN_SPLITS),
+        seen=SEEN,
         paraphrases=PARAPHRASES,
         scenes=SCENE_FILES if CONFIG.scores.facets else [],
     output:
@@ -28,9 +29,11 @@ rule scores:
         code=code_of("scores", language=LANGUAGE, contrast=list(CONFIG.scores.contrasts)),
         predictions=lambda wildcards, input: repeated("--predictions", input.predictions),
         splits=lambda wildcards, input: repeated("--splits", input.splits),
+        seen=repeated("--seen", SEEN),
         paraphrases=repeated("--paraphrases", PARAPHRASES),
         scenes=repeated("--scenes", [f"{T}/scenes"] if CONFIG.scores.facets else []),
     shell:
         "python -m compvqa scores {output.scores:q} --contrasts {output.contrasts:q} {params.predictions:q}"
-        " --dataset {input.dataset:q} {params.splits:q} {params.paraphrases:q} {params.scenes:q}"
+        " --dataset {input.dataset:q} {params.splits:q} {params.seen:q} {params.paraphrases:q}"
+        " {params.scenes:q}"
         f"{STAGE}"

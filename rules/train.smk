@@ -8,6 +8,9 @@ RUNS = [
     for variant in variants(model, split)
     for seed in (split != IID and CONFIG.models.split_seeds or CONFIG.models.seeds)
 ]
+SEEN = [
+    path for model, split in dict.fromkeys(tuple(run.split(".")[:2]) for run in RUNS) for path in seen_of(model, split)
+]
 PROCESSES = max(1, CONFIG.models.gpus)  # that share the training of a question model, one a GPU
 BASELINES = [f"{model}.{IID}.{IID}.{CONFIG.seed}" for model in CONFIG.models.baselines]
 

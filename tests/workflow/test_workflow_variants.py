@@ -1,6 +1,7 @@
 """What a model is trained on besides all of train: random images for distractors, and other numbers M."""
 
 import json
+import re
 
 import pyarrow.parquet as pq
 import pytest
@@ -49,3 +50,18 @@ def test_easy_distractors_and_the_curve_of_m_train_on_what_their_names_say(varie
     asked = {row["question_id"] for row in dataset.to_pylist() if row["part"] in ("dev", "test")}
     assert answered(EASY) == asked  # the ordinary questions, not the easy ones
     assert answered(FEW) == answered(NONE) == answered("visualbert-tiny.has-quant-all.comp.1") < asked
+
+
+def test_a_pretraining_that_asked_what_a_split_holds_out_is_refused_before_a_run_on_it_is_trained(edited):
+    path = edited.folder / edited.config
+    text = path.read_text()
+    assert text.count("  splits: [has-quant-all]\n") == 1
+    more = "  splits: [has-quant-all, ans-num]\n  seen_before: refuse\nsplits:\n"
+    more += "  names: [iid, has-quant-all, tpl-verifyattr, ans-num]\n"
+    path.write_text(text.replace("  splits: [has-quant-all]\n", more))
+    run = "results/tiny/runs/visualbert-tiny.ans-num.comp.1/predictions.parquet"
+    assert edited.plan(run) == {"split", "seen_before", "train", "predict"}
+    done = edited.run(run, check=False)
+    said = "split ans-num holds out ANS-NUM, and [0-9,]+ examples of the pretraining of visualbert-tiny have it: change"
+    assert done.returncode and re.search(said, done.stdout)
+    assert not (edited.folder / run).parent.exists()

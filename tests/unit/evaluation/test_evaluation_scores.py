@@ -7,9 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.evaluation.answers import Run
-from compvqa.evaluation.scores import over_seeds
+from compvqa.evaluation.scores import SCORES, ScoreSettings, over_seeds, score
+from compvqa.splits.seen_before import SEEN_BEFORE
 from fixtures.scored import ANSWERS, PARTS, PROPERTIES, TEMPLATES, Scored, as_columns
 
 
@@ -165,3 +167,23 @@ def test_a_name_that_is_no_runs_is_refused(name):
 def test_mean_and_deviation_over_seeds():
     assert over_seeds([0.5]) == (0.5, None)
     assert over_seeds([0.4, 0.6]) == (pytest.approx(0.5), pytest.approx(0.2 / 2**0.5))
+
+
+def test_a_score_tells_what_the_pretraining_asked_of_what_its_own_split_holds_out(world):
+    told = {
+        ("vb", "some", "comp"): 70,
+        ("vb", "some", "m"): 8,
+        ("vb", "other", "comp"): 6,
+        ("lx", "some", "comp"): None,
+    }
+    rows = [dict(zip(SEEN_BEFORE.key, key, strict=True)) | {"property": "x", "asked": n} for key, n in told.items()]
+    tables.write(world.root / "seen.parquet", SEEN_BEFORE, rows)
+    asked = {"vb.some.comp.1": 70, "vb.some.m25.1": 8, "vb.some.size.1": None, "vb.iid.iid.1": None}
+    asked |= {"vb.iid.comp.1": None, "lx.some.comp.1": None, "maj.iid.iid.1": None}
+    for run in asked:
+        world.predict(run, ANSWERS)
+    seen = [world.root / "seen.parquet"]
+    score(world.predictions, world.dataset, world.splits, world.out, world.contrasts, ScoreSettings(), seen=seen)
+    found = tables.read(world.out, SCORES).to_pylist()
+    assert {(row["run"], row["asked_before"]) for row in found} == set(asked.items())
+    assert {row["asked_before"] for row in world.scores()} == {None}

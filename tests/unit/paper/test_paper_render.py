@@ -196,3 +196,16 @@ def test_no_cell_is_a_formula_to_a_spreadsheet_and_numbers_stay():
 def test_a_title_stays_in_its_comment():
     made = Table("One\n\\input{secret}\r\nTwo", "a\rcitation", "Split", (), ())
     assert to_latex(made).splitlines()[:2] == ["% One \\input{secret} Two (a citation)", "\\begin{tabular}{l}"]
+
+
+def test_a_number_that_is_no_test_of_its_split_has_a_sign_and_the_table_its_legend():
+    asked = table(Row("x", (Cell(60.0, 1.0, 55, asked=7), Cell(0.4, form="score"))), Row("y", (Cell(), Cell(asked=3))))
+    page = " ".join(" ".join(Text(to_html(asked)).words).split())
+    assert "60.0‡ ± 1.0 55" in page and page.count("‡") == 2 and "‡ no test of what the split holds out" in page
+    latex = to_latex(asked)
+    assert r"x & 60.0$\ddagger$ ± 1.0" in latex.replace(r"$\pm$", "±") and latex.count(r"\ddagger") == 2
+    one, other = csv.DictReader(io.StringIO(to_csv(asked)))
+    assert (one["A"], one["A asked before"], other["A asked before"]) == ("60", "7", "")
+    assert "B asked before" not in one
+    plain = table(Row("x", (Cell(60.0, 1.0, 55), Cell(0.4, form="score"))))
+    assert "‡" not in to_html(plain) and "ddagger" not in to_latex(plain) and "asked" not in to_csv(plain)

@@ -123,3 +123,20 @@ def test_what_stands_apart_is_not_compared(tmp_path):
     assert beside(score, 61.0, REFERENCE).holds is False
     assert beside(score, 45.0, REFERENCE.model_copy(update={"apart": "an earlier dataset"})).holds is None
     assert beside(None, 45.0, REFERENCE).ours == "–"
+
+
+def test_a_score_tells_what_was_asked_before_of_any_of_its_runs(tmp_path):
+    rows = [run(f"vb.some.comp.{seed}", 0.6, asked_before=asked) for seed, asked in ((1, None), (2, 0), (3, 70))]
+    rows += [
+        run("vb.some.size.1", 0.8),
+        run("vb.iid.text.1", 0.4, split="some"),
+        run("vb.some.m5.1", 0.5, asked_before=9),
+    ]
+    rows += [run("vb.other.comp.1", 0.6, asked_before=0)]
+    found = results(tmp_path, rows, model="vb")
+    comp, size = (found.score(Shown(variant=variant), "some", "test") for variant in ("comp", "size"))
+    assert (comp.asked, size.asked, found.score(Shown(variant="comp"), "other", "test").asked) == (70, 0, 0)
+    assert beside(comp, 50.0, REFERENCE).sign == "‡" and beside(size, 50.0, REFERENCE).sign == ""
+    assert found.contrast("generalization", "some", "test")[2] == 70  # made of the three
+    assert found.contrast("generalization", "other", "test")[2] == 0
+    assert found.by_m("some", "test")["asked"].tolist() == [9]

@@ -9,9 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from compvqa import tables
+from compvqa.paper import style
+from compvqa.paper.figures import few_shot
+from compvqa.paper.reference import load
 from compvqa.splits.splitters import SPLITS
 from fixtures.paper_inputs import PARTS, SEEDS
-from fixtures.paper_tables import rows_of
+from fixtures.paper_tables import FOLDER, rows_of
 from fixtures.split_rows import split_rows
 
 
@@ -174,3 +177,40 @@ def test_accuracy_by_property_has_kinds_and_below_them_values(world, tmp_path):
         assert float(rows["HAS-NUM-2"][f"{column} deviation"]) == pytest.approx(100 * told.std(ddof=1), abs=1e-3)
     assert rows["HAS-NUM-2"]["Questions (test)"] == "1000"
     assert (rows["RM/V/C"]["Questions (test)"], rows["RM/V/C"]["note"]) == ("0", "no questions")
+
+
+@pytest.fixture
+def asked(world, tmp_path):
+    """The world's inputs, of which the pretraining asked what HAS-NUM-3 and ANS-NUM hold out."""
+    scores = pq.read_table(world.inputs["scores"][0])
+    rows = scores.to_pylist()
+    for row in rows:
+        kept = row["variant"] == "comp" or row["variant"].startswith("m")
+        row["asked_before"] = 40 if kept and row["split"] in ("has_num_3", "ans_num") else None
+    pq.write_table(
+        pa.Table.from_pylist(
+            rows, scores.schema.set(scores.schema.get_field_index("asked_before"), pa.field("asked_before", pa.int64()))
+        ),
+        tmp_path / "asked.parquet",
+    )
+    return world.inputs | {"scores": [tmp_path / "asked.parquet"]}
+
+
+def test_what_a_pretraining_asked_before_is_marked_in_table_7_and_in_the_findings(asked, tmp_path):
+    row = rows_of("table7", asked, tmp_path)["HAS-NUM-3"]
+    marked = {name for name, value in row.items() if name.endswith(" asked before") and value}
+    assert marked == {"VB_M asked before", "Gen. Score asked before"}
+    assert "‡ no test of what the split holds out" in (tmp_path / "table7.html").read_text()
+    rows_of("table8", asked, tmp_path)
+    assert "‡" not in (tmp_path / "table8.html").read_text()
+    found = rows_of("findings", {"table7.csv": [tmp_path / "table7.csv"]}, tmp_path)
+    assert {row["First asked before"] for row in found.values()} == {"", "40"}
+    assert "‡ no test of what the split holds out" in (tmp_path / "findings.html").read_text()
+
+
+def test_a_curve_of_a_split_that_was_asked_before_is_marked(asked):
+    wanted = load(FOLDER / "figure13.yaml")
+    with style.applied():
+        figure = few_shot.make(asked, wanted)
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()][1:] == ["ANS-NUM ‡", "HAS-QUANT"]
+    assert figure.get_supxlabel().startswith("‡ no test of what the split holds out")

@@ -257,6 +257,7 @@ def scores(
     splits: Annotated[list[Path], typer.Option(help="A split's table; repeat for more.")],
     paraphrases: Paraphrases = None,
     scenes: Annotated[Path | None, typer.Option(help="Folder of the scene tables, if a facet looks at them.")] = None,
+    seen: Annotated[list[Path], typer.Option(help="Table of what a model saw of a split; repeat for more.")] = NOTHING,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -269,8 +270,8 @@ def scores(
     settings = frame.settings(ScoreSettings)
     shown = scenes / "scenes.parquet" if scenes else None
     frame.run(
-        lambda: score(predictions, dataset, splits, out, contrasts, settings, seed, paraphrases, shown),
-        [*predictions, dataset, *splits, *optional(paraphrases), *(scene_tables(scenes) if scenes else [])],
+        lambda: score(predictions, dataset, splits, out, contrasts, settings, seed, paraphrases, shown, seen),
+        [*predictions, dataset, *splits, *seen, *optional(paraphrases), *(scene_tables(scenes) if scenes else [])],
         [out, contrasts],
         language=language_of(dataset),
         contrast=list(settings.contrasts),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from compvqa.evaluation.answers import Run, judge, open_predictions
 from compvqa.evaluation.contrasts import CONTRASTS, contrast_rows
 from compvqa.evaluation.facets import ALL, facets_of
 from compvqa.evaluation.intervals import Resampling, accuracy_interval, clustered_interval
+from compvqa.splits.seen_before import SEEN_BEFORE
 from compvqa.tables import Schema
 
 SCORES = Schema(
@@ -38,6 +39,8 @@ SCORES = Schema(
             ("right", pa.int64()),
             ("low", pa.float64()),  # bootstrap interval of the accuracy, right / n
             ("high", pa.float64()),
+            # examples of the run's pretraining that have what its split holds out; null: nothing is, or it is not told
+            ("asked_before", pa.int64()),
         ]
     ),
     key=("run", "split", "part", "text", "facet", "value"),
@@ -66,24 +69,35 @@ def score(
     seed: int = 0,
     paraphrases: Path | None = None,
     scenes: Path | None = None,
+    seen: Sequence[Path] = (),
 ) -> dict[str, int]:
     """Write the tables of scores and of contrasts of the runs in the files ``predictions``.
 
     Scores are of each run by part and text: over all questions, and over those that have a value of a facet
     (:mod:`compvqa.evaluation.facets`). ``scenes`` is the scenes table; the tables beside it are read only if a facet
-    looks at questions' scenes.
+    looks at questions' scenes. ``seen`` are the guard's tables of what models have seen of splits
+    (:mod:`compvqa.splits.seen_before`).
     """
     settings = settings or ScoreSettings()
     with query.connect(scores.parent) as db:
         parts = pa.concat_tables(tables.read(path) for path in splits)
         skipped = judge(db, open_predictions(predictions), dataset, parts, paraphrases, settings.resample)
-        rows = score_rows(db, dataset, settings, seed, scenes)
+        told = tables.read_all(seen, SEEN_BEFORE).to_pylist()
+        before = {(row["model"], row["split"], row["variant"]): row["asked"] for row in told}
+        rows = [row | _before(row, before) for row in score_rows(db, dataset, settings, seed, scenes)]
         compared = contrast_rows(settings.contrasts, db, settings, seed)
         asked = db.sql("select count(*) from judged").fetchall()[0][0]
     tables.write(scores, SCORES, rows)
     tables.write(contrasts, CONTRASTS, compared)
     dropped = {"dropped: run has no prediction of the part": skipped}
     return {"in": asked, "out": len(rows), "contrasts": len(compared), **dropped}
+
+
+def _before(row: Mapping[str, Any], before: Mapping[tuple[str, str, str], int | None]) -> dict[str, int | None]:
+    """What the pretraining of a row's run asked of what its split holds out; one of another split has none to hold."""
+    run = Run.parse(row["run"])
+    kind = run.variant.rstrip("0123456789")
+    return {"asked_before": before.get((run.model, run.split, kind)) if run.split == row["split"] else None}
 
 
 def score_rows(

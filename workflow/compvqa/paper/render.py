@@ -16,10 +16,12 @@ from compvqa.sheets import as_text
 from compvqa.tables import replacing, running
 
 DASH = "–"
+SIGN = "‡"  # of a number of a run whose pretraining asked what the split holds out
+LEGEND = "no test of what the split holds out: the model's pretraining asked questions that have it"
 _TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
 _TEX |= {"∪": r"$\cup$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''", "≥": r"$\geq$", "≤": r"$\leq$"}
 _TEX |= {"◆": r"$\diamond$", "→": r"$\to$", "…": r"\ldots{}", "<": r"\textless{}", ">": r"\textgreater{}"}
-_TEX |= {"∈": r"$\in$", "|": r"\textbar{}", "\n": r"\newline "}
+_TEX |= {SIGN: r"$\ddagger$", "∈": r"$\in$", "|": r"\textbar{}", "\n": r"\newline "}
 _COLORS = {"low": "red", "inside": "teal", "outside": "orange"}
 _TEXTWIDTH = 0.7  # of the page's width, shared by the columns that hold words
 Piece = tuple[str, bool]
@@ -31,7 +33,8 @@ class Cell:
 
     ``interval``: of our value, in its unit. ``form``: ``percent`` (50.8), ``score`` (0.18), ``count`` (1,234), ``mean``
     (4.4), ``text`` (words, in lines), ``none`` (stays blank). ``low`` marks a model below the text-only baseline,
-    ``marks`` the parts of a text (start, end) that are underlined.
+    ``marks`` the parts of a text (start, end) that are underlined. ``asked``: how many examples of the model's
+    pretraining had what the split holds out, for which the number has a sign, and the table its legend.
     """
 
     value: float | str | None = None
@@ -41,6 +44,7 @@ class Cell:
     low: bool = False
     marks: tuple[tuple[int, int], ...] = ()
     interval: tuple[float, float] | None = None
+    asked: int = 0
 
     @property
     def holds(self) -> bool | None:
@@ -72,6 +76,11 @@ class Cell:
     @property
     def spread(self) -> str:
         return "" if self.deviation is None else f"± {written(self.deviation, self.form)}"
+
+    @property
+    def sign(self) -> str:
+        """The sign of a number that is no test of what its split holds out."""
+        return SIGN if self.asked and self.value is not None else ""
 
     @property
     def papers(self) -> str:
@@ -134,6 +143,15 @@ class Table:
         """Whether any of the paper's values is compared with an interval of ours."""
         return any(cell.holds is not None for row in self.rows for cell in row.cells)
 
+    def asked(self) -> tuple[bool, ...]:
+        """For each column whether any of its cells has the sign of a split that was asked before."""
+        return tuple(any(row.cells[i].sign for row in self.rows) for i in range(len(self.columns)))
+
+    @property
+    def legend(self) -> str:
+        """What the sign means, if any cell has it."""
+        return f"{SIGN} {LEGEND}; how many, the CSV says." if any(self.asked()) else ""
+
     def spreads(self) -> tuple[bool, ...]:
         """For each column whether any of its cells has a deviation."""
         return tuple(any(row.cells[i].spread for row in self.rows) for i in range(len(self.columns)))
@@ -155,19 +173,21 @@ def to_csv(table: Table) -> str:
     """
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
-    shown = list(zip(table.spreads(), table.intervals(), table.sides(), strict=True))
+    shown = list(zip(table.spreads(), table.intervals(), table.asked(), table.sides(), strict=True))
     header = [table.head]
-    for name, (spread, interval, side) in zip(table.columns, shown, strict=True):
+    for name, (spread, interval, asked, side) in zip(table.columns, shown, strict=True):
         header += [name] + [f"{name} deviation"] * spread
-        header += [f"{name} {end}" for end in ("low", "high")] * interval + [f"{name} (paper)"] * side
+        header += [f"{name} {end}" for end in ("low", "high")] * interval
+        header += [f"{name} asked before"] * asked + [f"{name} (paper)"] * side
     notes = any(row.note for row in table.rows)
     own = running()  # a column, so that rows of several runs can be put together
     lines.writerow(map(as_text, header + ["note"] * notes + ["recipe"] * bool(own)))
     for row in table.rows:
         line = [row.label]
-        for cell, (spread, interval, side) in zip(row.cells, shown, strict=True):
+        for cell, (spread, interval, asked, side) in zip(row.cells, shown, strict=True):
             line += [_plain(cell.value)] + [_plain(cell.deviation)] * spread
-            line += [_plain(end) for end in cell.interval or (None, None)] * interval + [cell.papers] * side
+            line += [_plain(end) for end in cell.interval or (None, None)] * interval
+            line += [str(cell.asked if cell.sign else "")] * asked + [cell.papers] * side
         lines.writerow(map(as_text, line + [row.note] * notes + [own] * bool(own)))
     return out.getvalue()
 
@@ -188,7 +208,9 @@ def to_latex(table: Table) -> str:
         lines += [r"\midrule"] * row.rule_above
         cells = [_tex_cell(cell, row, number) for number, cell in enumerate(row.cells)]
         lines.append(" & ".join([(r"\quad " if row.minor else "") + tex(row.label), *cells]) + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}"]
+    lines += [r"\bottomrule"]
+    lines += [rf"\multicolumn{{{1 + len(table.columns)}}}{{l}}{{{tex(table.legend)}}} \\"] * bool(table.legend)
+    lines += [r"\end{tabular}"]
     recipe = [f"% recipe {running()}"] if running() else []
     said = " ".join(f"% {table.title} ({table.citation})".split())  # a comment ends with its line
     return "\n".join([said, *recipe, *lines]) + "\n"
@@ -196,7 +218,7 @@ def to_latex(table: Table) -> str:
 
 def _tex_cell(cell: Cell, row: Row, number: int) -> str:
     ours = "".join(rf"\uline{{{tex(text)}}}" if marked else tex(text) for text, marked in cell.pieces)
-    ours = " ".join(filter(None, [ours, tex(cell.spread)]))
+    ours = " ".join(filter(None, [ours + tex(cell.sign), tex(cell.spread)]))
     ours = rf"\textcolor{{{_COLORS[cell.look]}}}{{{ours}}}" if cell.look else ours
     if row.note and number >= row.note_from:
         ours = rf"\textit{{{tex(row.note)}}}" if number == row.note_from else ""

@@ -18,6 +18,7 @@ from compvqa.paper.reference import Printed, Reference, Shown
 from compvqa.paper.render import Cell
 
 COLUMNS = ["model", "split", "variant", "seed", "part", "text", "facet", "value", "n", "right", "low", "high"]
+COLUMNS += ["asked_before"]
 OF_M = r"^m(\d+)$"  # variants that saw M train questions with the property
 Interval = tuple[float, float]
 
@@ -25,12 +26,14 @@ Interval = tuple[float, float]
 @dataclass(frozen=True)
 class Score:
     """An accuracy in percent: mean and deviation (None with one seed) over ``seeds`` runs, and the interval from the
-    lowest end of any run's to the highest."""
+    lowest end of any run's to the highest; ``asked``: how many examples of a pretraining of theirs had what the split
+    holds out."""
 
     mean: float
     deviation: float | None
     seeds: int
     interval: Interval
+    asked: int = 0
 
 
 @dataclass(frozen=True)
@@ -76,25 +79,27 @@ class Results:
 
     def contrast(
         self, name: str, split: str | Sequence[str], part: str, text: str = GENERATED
-    ) -> tuple[float | None, bool]:
-        """The contrast ``name`` of the page's model, None where it is undefined, and whether it is to be marked."""
+    ) -> tuple[float | None, bool, int]:
+        """The contrast ``name`` of the page's model, None where it is undefined, whether it is to be marked as low, and
+        what was asked before of any run in it (as in :class:`Score`)."""
         module = contrasts.find(name)
         found = [self.score(Shown(variant=variant), split, part, text) for variant in module.VARIANTS]
         means = [score.mean for score in found if score]
         if len(means) < len(found):
-            return None, False
-        return module.value(*means), module.below(*means)
+            return None, False, 0
+        return module.value(*means), module.below(*means), max(score.asked for score in found if score)
 
     def by_m(self, split: str, part: str) -> pd.DataFrame:
         """Accuracy (mean, and low and high of the interval, in percent) on a part of a split by M, how many train
-        questions with the tested property the model saw: of the runs of the variants ``m<M>``."""
+        questions with the tested property the model saw: of the runs of the variants ``m<M>``; and how many examples
+        their pretraining ``asked`` before."""
         rows = self.rows[(self.rows["model"] == self.model) & (self.rows["split"] == plain(split))]
         rows = rows[(rows["part"] == part) & (rows["text"] == GENERATED)]
         rows = rows[rows["facet"] == ALL]
         rows = rows.assign(m=rows["variant"].str.extract(OF_M, expand=False)).dropna(subset=["m"])
         scores = {int(m): _score(of) for m, of in rows.groupby("m")}
-        found = {m: (score.mean, *score.interval) for m, score in sorted(scores.items()) if score}
-        return pd.DataFrame.from_dict(found, orient="index", columns=["mean", "low", "high"])
+        found = {m: (score.mean, *score.interval, score.asked) for m, score in sorted(scores.items()) if score}
+        return pd.DataFrame.from_dict(found, orient="index", columns=["mean", "low", "high", "asked"])
 
     def _of(self, shown: Shown, split: str | Sequence[str], part: str, text: str) -> pd.DataFrame:
         names = {plain(name) for name in ([split] if isinstance(split, str) else split)}
@@ -119,14 +124,18 @@ def _score(rows: pd.DataFrame) -> Score | None:
     if rows.empty:
         return None
     mean, deviation = over_seeds(100 * rows["accuracy"])
-    return Score(mean, deviation, len(rows), (100 * float(rows["low"].min()), 100 * float(rows["high"].max())))
+    between = 100 * float(rows["low"].min()), 100 * float(rows["high"].max())
+    asked = rows["asked_before"].max()  # nulls left out
+    return Score(mean, deviation, len(rows), between, 0 if pd.isna(asked) else int(asked))
 
 
 def beside(score: Score | None, paper: Printed, reference: Reference) -> Cell:
     """An accuracy beside the paper's value, with its interval where the two can be compared."""
     if score is None:
         return Cell(paper=paper)
-    return Cell(score.mean, score.deviation, paper, interval=None if reference.apart else score.interval)
+    return Cell(
+        score.mean, score.deviation, paper, interval=None if reference.apart else score.interval, asked=score.asked
+    )
 
 
 def contrast_interval(

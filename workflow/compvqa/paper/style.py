@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen befor
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
+from compvqa.paper.render import LEGEND, SIGN  # noqa: E402
 from compvqa.tables import replacing, running  # noqa: E402
 
 INK, SOFT, PAPER, LINE = "#1f2430", "#5d6675", "#8b93a1", "#d9dde4"
@@ -82,6 +83,11 @@ def nothing_to_show(ax: Axes, why: str) -> None:
     """Say in an empty figure why it is empty."""
     ax.set_axis_off()
     ax.text(0.5, 0.5, why, ha="center", va="center", transform=ax.transAxes, color=SOFT, fontsize=11)
+
+
+def legend_of_sign(figure: Figure) -> None:
+    """Say below a figure what the sign beside a name in it means (:data:`compvqa.paper.render.SIGN`)."""
+    figure.supxlabel(f"{SIGN} {LEGEND}", fontsize=8, color=SOFT)
 
 
 def paper_note(ax: Axes, text: str, x: float = 0.985, y: float = 0.96) -> None:

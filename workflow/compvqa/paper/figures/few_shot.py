@@ -10,6 +10,7 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference
+from compvqa.paper.render import SIGN
 from compvqa.paper.scores import Results
 
 ZERO = 20  # below it the axis of M is linear, so that 0 has a place on it
@@ -31,7 +32,7 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     if band.low is not None and band.high is not None:
         ax.axvspan(band.low, band.high, color=style.LINE, alpha=0.45, lw=0, label=band.text)
     for (name, curve), color in zip(curves.items(), style.COLORS, strict=False):
-        _draw(ax, name, curve, color)
+        _draw(ax, name + (f" {SIGN}" if curve["asked"].any() else ""), curve, color)
     ax.set_title(f"Accuracy by M ({reference.options['part'].partition('_')[0]}, %)")
     seen = sorted({int(m) for curve in curves.values() for m in curve.index})
     ax.set_xscale("symlog", linthresh=ZERO, linscale=0.5)
@@ -43,6 +44,8 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     ax.set_ylim(0, 100)
     ax.set_xlabel(f"M, train questions with the property; {reference.facts['few'].text}")
     ax.legend(loc="lower right", fontsize=9)
+    if any(curve["asked"].any() for curve in curves.values()):
+        style.legend_of_sign(figure)
     return figure
 
 

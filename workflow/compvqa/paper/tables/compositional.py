@@ -34,10 +34,10 @@ class Ours:
             mean, deviation = over_seeds(filtered) if filtered else (None, None)
             return Cell(mean, deviation, paper, form(shown))
         if shown.contrast:
-            value, low = self.results.contrast(shown.contrast, names, part, self.text)
+            value, low, asked = self.results.contrast(shown.contrast, names, part, self.text)
             given = (self.contrasts, shown.contrast, self.results.model, names, part, self.text)
             interval = None if value is None or reference.apart else contrast_interval(*given)
-            return Cell(value, paper=paper, form=form(shown), low=low, interval=interval)
+            return Cell(value, paper=paper, form=form(shown), low=low, interval=interval, asked=asked)
         return beside(self.results.score(shown, names, part, self.text), paper, reference)
 
 

@@ -49,6 +49,7 @@ class Number:
     low: float | None = None
     high: float | None = None
     paper: str | None = None
+    asked: int = 0  # as of a cell
 
     @property
     def ours(self) -> tuple[float, float, float] | None:
@@ -103,7 +104,8 @@ def number(lines: Lines, place: Place) -> Number:
     line = lines.get((table, row), {})
     ends = (line.get(name) for name in (column, f"{column} low", f"{column} high"))
     value, low, high = (float(end) if end else None for end in ends)
-    return Number(value, low, high, line.get(f"{column} (paper)") or None)
+    asked = int(line.get(f"{column} asked before") or 0)
+    return Number(value, low, high, line.get(f"{column} (paper)") or None, asked)
 
 
 def _read(paths: Iterable[Path]) -> Lines:
@@ -117,4 +119,4 @@ def _read(paths: Iterable[Path]) -> Lines:
 
 
 def _cell(found: Number, claim: Claim) -> Cell:
-    return Cell(found.value, paper=found.paper, form=claim.form)
+    return Cell(found.value, paper=found.paper, form=claim.form, asked=found.asked)

@@ -29,7 +29,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         for place, name in enumerate([kind.name] * (kind.name in LISTED) + values):
             scores = [of.get(name) for of in found.values()]
             cells = [Cell(asked.get(name, 0), form="count")]
-            cells += [Cell(score.mean, score.deviation) if score else Cell() for score in scores]
+            cells += [Cell(score.mean, score.deviation, asked=score.asked) if score else Cell() for score in scores]
             note = "" if any(scores) else ("not trained" if name in asked else "no questions")
             minor = kind.bare and name != kind.name
             rows.append(Row(name, tuple(cells), note, 1, rule_above=bool(rows) and not place, minor=minor))
