@@ -29,6 +29,17 @@ def test_the_columns_are_those_that_properties_look_at():
 
 @pytest.mark.parametrize("tree", [DOG, RED_DOG, NEAR_RED])
 @pytest.mark.parametrize("images", [1, 3])
+def test_to_tell_whether_there_is_any_is_not_to_count(tree, images):
+    for label, answer in ((0, "false"), (6, "true")):
+        (row,) = asked([Match("object", "", ("s:1",) * images, label, tree=tree, counted=False)])
+        question = Question(row["template"], row["answer"], row["program"], row["tree"])
+        assert LANGUAGE.check(question.program) == "truth value" and question.answer == answer
+        assert predicate("not HAS-COUNT and not ANS-NUM and not TPL-COUNT")(question)
+        assert predicate("HAS-ATTR")(question) == (tree != DOG)
+
+
+@pytest.mark.parametrize("tree", [DOG, RED_DOG, NEAR_RED])
+@pytest.mark.parametrize("images", [1, 3])
 def test_to_tell_how_many_there_are_is_to_count(tree, images):
     question = asks(tree, 3, images)
     assert LANGUAGE.check(question.program) == "number"

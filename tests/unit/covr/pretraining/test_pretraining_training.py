@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from compvqa.covr.pretraining.asked import asked
 from compvqa.covr.pretraining.examples import Known, Match, Matches, MatchExamples, mask
 from compvqa.covr.pretraining.training import right
+from compvqa.covr.properties import Question, predicate
 from compvqa.covr.subgraphs.subgraph import Edge, make
 from compvqa.seeds import generator
 from compvqa.training.data import MASK
@@ -78,3 +80,29 @@ def test_no_image_is_both_learnt_from_and_held_out(made):
     for learnt, held_out in (made.single(), made.several()):
         seen = {image for found in learnt for image in found.images}
         assert seen.isdisjoint(image for found in held_out for image in found.images)
+
+
+@pytest.mark.parametrize("counted", ["all", "plain", "none"])
+def test_where_instances_are_not_counted_it_is_told_whether_there_are_any(counted):
+    images = [f"s:{n:03}" for n in range(60)]
+    trees = {2: (make("dog").json(), "object"), 3: (make("dog", "red").json(), "attribute")}
+    roots = {key: {images[n]: ("o1",) * (n % 3 + 1) for n in range(0, 60, key)} for key in trees}
+    known = Known(trees, roots, images, frozenset(images), {image: image for image in images})
+    settings = MatchExamples(held_out=0.2, filler=0, plural=0, counted=counted)
+    maker = Matches(known, {}, settings, 1)
+    counting = {"all": {2, 3}, "plain": {2}, "none": set()}[counted]
+    for number, (learnt, _) in enumerate((maker.single(), maker.several())):
+        most = (settings.most_count, settings.most_images)[number]
+        for found in learnt:
+            key = {"a dog": 2, "a red dog": 3}[found.text]
+            has = [roots[key].get(image, ()) for image in found.images]
+            number_of = len(has[0]) if number == 0 else sum(map(bool, has))
+            assert found.counted == (key in counting)
+            assert found.label == (number_of if found.counted else bool(number_of) * (most + 1))
+            assert found.label < settings.classes(most)
+        for key in {2, 3} - counting:  # neither answer is rare
+            labels = [match.label > 0 for match in learnt if match.tree == trees[key][0]]
+            assert 0.25 < sum(labels) / len(labels) < 0.75
+    held = predicate("HAS-COUNT and HAS-ATTR")
+    asks = [Question(row["template"], row["answer"], row["program"], row["tree"]) for row in asked(learnt)]
+    assert any(map(held, asks)) == (counted == "all")

@@ -1,7 +1,7 @@
 """The questions that the examples of pretraining amount to, each with how many examples there are of it.
 
 With one image, how many instances a subgraph has in it; with several, in how many of them it is: both are what COUNT
-asks. A masked name is what QUERYOBJECT and QUERYATTR ask for.
+asks. Where no number is told, there may be any. A masked name is what QUERYOBJECT and QUERYATTR ask for.
 """
 
 from __future__ import annotations
@@ -36,20 +36,25 @@ COUNT = "COUNT"
 
 def asked(matches: Iterable[Match]) -> Iterator[dict]:
     """The rows of :data:`ASKED` for examples."""
-    found = Counter((match.tree, match.label, len(match.images) > 1) for match in matches)
-    for (tree, label, several), n in found.items():
-        template, program, whole = _asks(tree, label, several)
-        row = {"template": template, "answer": str(label), "program": program, "tree": whole, "properties": None}
+    found = Counter((match.tree, _answer(match), match.counted, len(match.images) > 1) for match in matches)
+    for (tree, answer, counted, several), n in found.items():
+        template, program, whole = _asks(tree, answer, counted, several)
+        row = {"template": template, "answer": answer, "program": program, "tree": whole, "properties": None}
         yield row | {"n": n}
 
 
+def _answer(match: Match) -> str:
+    return str(match.label) if match.counted or isinstance(match.label, str) else "true" if match.label else "false"
+
+
 @cache
-def _asks(tree: str, label: int | str, several: bool) -> tuple[str, str, str]:
+def _asks(tree: str, answer: str, counted: bool, several: bool) -> tuple[str, str, str]:
     """Template (empty: none asks this), program and subgraph of the question that an example amounts to."""
-    if isinstance(label, str):
-        whole = tree.replace(json.dumps(MASK), json.dumps(label, ensure_ascii=False))
+    if json.dumps(MASK) in tree:
+        whole = tree.replace(json.dumps(MASK), json.dumps(answer, ensure_ascii=False))
         return "", _program(parse(whole), _query(parse(tree))), whole
-    return COUNT, _program(parse(tree), [Row("UniqueImages")] * several + [Row("Count")]), tree
+    then = [Row("UniqueImages")] * several + [Row("Count" if counted else "Exists")]
+    return COUNT if counted else "", _program(parse(tree), then), tree
 
 
 def _query(masked: Subgraph) -> list[Row]:

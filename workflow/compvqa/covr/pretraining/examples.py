@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,6 +35,11 @@ class MatchExamples(Settings):
     """Which examples pretraining is made of."""
 
     most_count: int = Field(4, ge=1, description="tell 0, 1, … up to so many or more instances; 1: only whether any")
+    counted: Literal["all", "plain", "none"] = Field(
+        "all",
+        description="of which subgraphs instances, and images that have them, are counted: all; plain: those without "
+        "attributes; or none; of others it is told whether there are any",
+    )
     most_images: int = Field(5, ge=2, description="images of an example of several, at most (paper: 5)")
     largest: int = Field(3, ge=1, description="nodes of a subgraph, at most; 3: one relation")
     most_attributes: int = Field(2, ge=0, description="attributes of a subgraph, at most")
@@ -49,11 +55,20 @@ class MatchExamples(Settings):
     )
     held_out: float = Field(0.05, gt=0, lt=0.5, description="share of the train images that tell how well it went")
 
+    def counts(self, subgraph: Subgraph) -> bool:
+        """Whether instances of a subgraph are counted; else it is told whether there are any."""
+        return self.counted == "all" or (self.counted == "plain" and not subgraph.n_attributes)
+
+    def classes(self, most: int) -> int:
+        """The number of labels of counts up to ``most``: these, and where not all are counted, one for any number."""
+        return most + 1 + (self.counted != "all")
+
 
 @dataclass(frozen=True)
 class Match:
     """A text with images, and what is to be told: with one image, how many instances of the text's subgraph are in it
-    or the name masked in the text; with several, how many of them have an instance."""
+    or the name masked in the text; with several, how many of them have an instance. Where that is not ``counted``, the
+    label for any number stands for each but none."""
 
     kind: str
     text: str
@@ -61,6 +76,7 @@ class Match:
     label: int | str
     named: tuple[str, ...] = ()  # the objects of a single image that the text is about
     tree: str = ""  # the text's subgraph as JSON, a masked name masked
+    counted: bool = True
 
     def about(self, objects: Sequence[str | None]) -> list[int]:
         """For the ``objects`` in an image's regions, whether the text is about each; -1 for all where it is about one
@@ -187,10 +203,12 @@ class Matches:
         subgraph = parse(tree)
         text = self._text(subgraph, draw)
         roots = self.known.roots[key][image]
-        found = [Match(kind, text, (image,), min(len(roots), self.settings.most_count), roots, tree)]
+        counted, most = self.settings.counts(subgraph), self.settings.most_count
+        label = min(len(roots), most) if counted else most + 1
+        found = [Match(kind, text, (image,), label, roots, tree, counted)]
         other = self._negative(key, image in self.apart, draw)
         if other is not None:
-            found.append(Match(kind, text, (other,), 0, tree=tree))
+            found.append(Match(kind, text, (other,), 0, tree=tree, counted=counted))
         if draw.random() < self.settings.masked:
             masked, name = mask(subgraph, draw)
             found.append(Match(kind, self._filled(describe(masked), draw), (image,), name, tree=masked.json()))
@@ -200,16 +218,18 @@ class Matches:
         """Two or more images on one side of the hold-out, some with the subgraph; None where too few are found."""
         wanted = draw.randint(2, self.settings.most_images)
         has = [image for image in sorted(self.known.roots[key]) if (image in self.apart) == apart]
-        images = draw.sample(has, min(len(has), draw.randint(0, wanted)))
-        label = len(images)
+        tree = self.known.trees[key][0]
+        counted = self.settings.counts(parse(tree))
+        most = draw.randint(0, wanted) if counted else draw.randint(0, 1) and draw.randint(1, wanted)
+        images = draw.sample(has, min(len(has), most))
+        label = len(images) if counted or not images else self.settings.most_images + 1
         for _ in range(TRIES):
             other = self._negative(key, apart, draw) if len(images) < wanted else None
             if other is not None and other not in images:
                 images.append(other)
         draw.shuffle(images)
-        tree = self.known.trees[key][0]
         text = self._text(parse(tree), draw)
-        return Match(kind, text, tuple(images), label, tree=tree) if len(images) > 1 else None
+        return Match(kind, text, tuple(images), label, tree=tree, counted=counted) if len(images) > 1 else None
 
     def _text(self, subgraph: Subgraph, draw: Random) -> str:
         plural = draw.random() < self.settings.plural

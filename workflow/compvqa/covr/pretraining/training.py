@@ -103,14 +103,14 @@ def pretrain(
     maker = Matches(known, read_distractors(seeds, candidates), settings.examples, seed)
     single, several = maker.single(), maker.several()
     tokenizer = tokenizer_of(model, model_settings, (found.text for found in single[0]))
-    counts = settings.examples.most_count + 1
+    counts = settings.examples.classes(settings.examples.most_count)
     names = sorted({found.label for found in single[0] if isinstance(found.label, str)})
     classes: list[int | str] = [*range(counts), *names]
     backbone = plugin(model).Backbone(model_settings, tokenizer.get_vocab_size(), store.dimension)
     matching = MatchModel(backbone, model_settings, len(classes))
     if encoder is not None:
         backbone.anchor(_columns(read_vocabulary(encoder).words, tokenizer))
-    counting = MultiImageModel(backbone, model_settings, settings.examples.most_images + 1)
+    counting = MultiImageModel(backbone, model_settings, settings.examples.classes(settings.examples.most_images))
     objects = tuple([found for found in part if found.kind in KINDS[:2]] for part in single)
     first = settings.optimisation.part(settings.objects_first)
     second = settings.optimisation.part(1 - settings.objects_first)
