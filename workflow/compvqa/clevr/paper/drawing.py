@@ -1,16 +1,10 @@
-"""Programs and pictures as drawings in CLEVR's figures."""
+"""Programs as drawings in CLEVR's figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-
-from matplotlib.axes import Axes
 from matplotlib.patches import BoxStyle, FancyBboxPatch
-from PIL import Image
 
 from compvqa.paper import style
-from compvqa.paper.explorer.pictures import find_image
 from compvqa.paper.page import Page
 from compvqa.programs.graph import Graph, graph
 from compvqa.programs.rows import Program
@@ -49,24 +43,6 @@ def draw_program(page: Page, x: float, y: float, program: Program) -> None:
         text = style.shortened(f"{node.row.operation} {words}".strip(), 24)
         ax.text(left + BOX[0] / 2, top + BOX[1] / 2, text, ha="center", va="center", fontsize=7, zorder=3,
                 family="DejaVu Sans Mono")  # fmt: skip
-
-
-def draw_picture(ax: Axes, image: str, folders: Mapping[str, Path], size: tuple[int, int]) -> bool:
-    """Draw a scene's picture in pixels of ``size``, or an empty frame; whether there is one."""
-    width, height = size
-    path = find_image(image, folders)
-    if path is not None:
-        with Image.open(path) as picture:
-            ax.imshow(picture.convert("RGB"), extent=(0, width, height, 0), aspect="auto", interpolation="bilinear")
-    ax.set_xlim(0, width)
-    ax.set_ylim(height, 0)
-    ax.grid(visible=False)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    ax.set_facecolor("#f5f7fa")
-    for spine in ax.spines.values():
-        spine.set(visible=True, color=style.LINE)
-    return path is not None
 
 
 def middle(box: Box | None, centre: tuple[float, float]) -> tuple[float, float]:

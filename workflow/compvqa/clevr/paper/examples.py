@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow.compute as pc
-
 from compvqa.clevr.paper.counts import LAST, rows
 from compvqa.clevr.scene import PICTURE
-from compvqa.paper.data import Inputs, one
-from compvqa.paper.explorer.pictures import find_image
-from compvqa.scenes.graph import SceneGraph, SceneStore
+from compvqa.paper import scenery as shared
+from compvqa.scenes.graph import SceneGraph
 from compvqa.seeds import stable_hash
 
 LOGIC = "(program like '%[\"union\",%' or program like '%[\"intersect\",%')"
@@ -43,38 +40,17 @@ class Question:
     sorts: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Scenery:
-    """The scenes, and the folder of pictures of each image space."""
-
-    store: SceneStore
-    folders: Mapping[str, Path]
-
-    @staticmethod
-    def of(inputs: Inputs) -> Scenery:
-        """The scenes and pictures among the inputs of a figure."""
-        folders = {name.partition(":")[2]: paths[0] for name, paths in inputs.items() if name.startswith("images:")}
-        return Scenery(SceneStore(one(inputs, "scenes")), folders)
-
-    def image(self, scene_id: str) -> str:
-        """The name of a scene's image, with its image space."""
-        return self._row(scene_id)["image"]
+class Scenery(shared.Scenery):
+    """CLEVR's, whose scene files need not tell how large their pictures are."""
 
     def size(self, scene_id: str) -> tuple[int, int]:
         """The width and height of a scene's picture in pixels."""
-        row = self._row(scene_id)
+        row = self.row(scene_id)
         return (row["width"], row["height"]) if row["width"] and row["height"] else PICTURE
-
-    def has_picture(self, scene_id: str) -> bool:
-        """Whether there is a file of its picture."""
-        return find_image(self.image(scene_id), self.folders) is not None
 
     def graph(self, scene_id: str) -> SceneGraph:
         """The scene's graph."""
         return self.store.graph(scene_id)
-
-    def _row(self, scene_id: str) -> dict:
-        return self.store.scenes.filter(pc.equal(self.store.scenes["scene_id"], scene_id)).to_pylist()[0]
 
 
 _CASES = ", ".join(f"case when {holds} then '{sort}' end" for sort, holds in SORTS.items())
@@ -99,7 +75,7 @@ def sorts_of_one_scene(dataset: Path, scenery: Scenery) -> dict[str, Question]:
         crowd, shown = len(scenery.graph(scene_id).objects), chosen[scene_id]
         mixed = sum(len(question.sorts) - 1 for question in shown.values())
         away = max(5 - crowd, crowd - 8, 0)
-        return not scenery.has_picture(scene_id), -len(shown), away > 0, mixed, away, stable_hash("sample", scene_id)
+        return scenery.picture(scene_id) is None, -len(shown), away > 0, mixed, away, stable_hash("sample", scene_id)
 
     return chosen[min(chosen, key=cost)] if chosen else {}
 

@@ -14,11 +14,12 @@ from matplotlib.patches import Circle
 
 from compvqa import tables
 from compvqa.clevr.language import GROUPS
-from compvqa.clevr.paper.drawing import draw_picture, middle
+from compvqa.clevr.paper.drawing import middle
 from compvqa.clevr.paper.examples import Scenery
 from compvqa.clevr.trace import called
 from compvqa.paper import style
 from compvqa.paper.page import EDGE, Page
+from compvqa.paper.scenery import framed, show
 from compvqa.scenes.graph import SceneGraph, Space
 from compvqa.scenes.tables import ATTRIBUTES, OBJECTS
 from compvqa.scenes.worlds.clevr.settings import Look
@@ -41,7 +42,8 @@ def draw_world(page: Page, scenery: Scenery, found: dict[str, dict[str, int]]) -
         ax = page.axes(EDGE, EDGE + 0.3, *PICTURE)
         graph, size = scenery.graph(scene_id), scenery.size(scene_id)
         space = graph.space or Space({}, {}, {})
-        draw_picture(ax, scenery.image(scene_id), scenery.folders, size)
+        framed(ax)
+        show(ax, scenery.picture(scene_id), *size)
         _names(ax, graph, size)
         _compass(page, EDGE + 0.3 + PICTURE[1] + 0.12, space)
     y = BELOW
@@ -78,7 +80,7 @@ def _scene(scenery: Scenery) -> str:
         away = max(CROWD[0] - len(graph.objects), len(graph.objects) - CROWD[1], 0)
         rows = sorted(_over(graph, object_id)[1] for object_id in graph.objects) if graph.space else []
         least = min((after - before for before, after in pairwise(rows)), default=0)
-        return not scenery.has_picture(scene_id), away, -least
+        return scenery.picture(scene_id) is None, away, -least
 
     return min(tried, key=cost, default="")
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Rectangle
-from PIL import Image
 
 from compvqa.covr.questions.references import matches
 from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.paper import style
-from compvqa.paper.explorer.pictures import facts, find_image
+from compvqa.paper.explorer.pictures import facts
+from compvqa.paper.scenery import framed, show
 from compvqa.scenes.graph import SceneGraph
 
 KINDS = {
@@ -113,15 +113,14 @@ def draw_scene(
     ax: Axes,
     graph: SceneGraph,
     frame: Mapping[str, Any],
-    folders: Mapping[str, Path],
+    path: Path | None,
     bound: frozenset[str],
     color: str,
 ) -> None:
     """Draw a scene's image with the ``bound`` objects boxed and named; without an image all annotated boxes,
-    without boxes the annotations as text. ``frame``: the scene's row of the scenes table."""
+    without boxes the annotations as text. ``frame``: the scene's row of the scenes table; ``path``: of its image."""
     boxed = [(thing, thing.box) for thing in graph.objects.values() if thing.box is not None]
-    path = find_image(str(frame["image"]), folders)
-    _framed(ax)
+    framed(ax)
     if path is None and not boxed:
         lines = [part for line in facts(graph) for part in textwrap.wrap(style.plain(line), FACT)]
         told = "\n".join([*lines[:MOST_FACTS], *["…"] * (len(lines) > MOST_FACTS)])
@@ -130,11 +129,7 @@ def draw_scene(
         return
     width = float(frame["width"] or max(x + w for _, (x, _, w, _) in boxed))
     height = float(frame["height"] or max(y + h for _, (_, y, _, h) in boxed))
-    if path is not None:
-        with Image.open(path) as image:
-            ax.imshow(image.convert("RGB"), extent=(0, width, height, 0), aspect="auto", interpolation="bilinear")
-    ax.set_xlim(0, width)
-    ax.set_ylim(height, 0)
+    show(ax, path, width, height)
     ax.set_aspect("equal")
     ax.set_anchor("NW")
     named = [(thing, box) for thing, box in boxed if thing.object_id in bound]
@@ -155,15 +150,6 @@ def draw_scene(
 def _box(ax: Axes, box: tuple[float, float, float, float], color: str, width: float) -> None:
     x, y, w, h = box
     ax.add_patch(Rectangle((x, y), w, h, fill=False, edgecolor=color, lw=width))
-
-
-def _framed(ax: Axes) -> None:
-    ax.grid(visible=False)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    ax.set_facecolor("#f5f7fa")
-    for spine in ax.spines.values():
-        spine.set(visible=True, color=style.LINE)
 
 
 def bound(scene: SceneGraph, g: Subgraph) -> frozenset[str]:

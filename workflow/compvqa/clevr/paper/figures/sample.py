@@ -6,12 +6,12 @@ import textwrap
 
 from matplotlib.figure import Figure
 
-from compvqa.clevr.paper.drawing import draw_picture
 from compvqa.clevr.paper.examples import Question, Scenery, sorts_of_one_scene
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.page import EDGE, Page
 from compvqa.paper.reference import Reference
+from compvqa.paper.scenery import framed, show
 
 PICTURE = (5.4, 3.6)  # inches
 LINE, SORT, APART = 0.205, 0.21, 0.17  # heights of a line of a question, of what it tests, and between two
@@ -32,7 +32,10 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     page = Page.new(max(PICTURE[1], needed) + 2 * EDGE)
     scene_id = next(iter(questions.values())).scene_id
     ax = page.axes(EDGE, EDGE, *PICTURE)
-    if not draw_picture(ax, scenery.image(scene_id), scenery.folders, scenery.size(scene_id)):
+    picture = scenery.picture(scene_id)
+    framed(ax)
+    show(ax, picture, *scenery.size(scene_id))
+    if picture is None:
         style.nothing_to_show(ax, f"there is no picture of {scene_id}")
     y = EDGE + max(PICTURE[1] - needed, 0) / 2
     for (sort, question), color in zip(questions.items(), COLORS, strict=False):
