@@ -28,6 +28,11 @@ def written(project: Project, name: str, **sections) -> Project:
     return replace(project, config=f"config/{name}.yaml")
 
 
+def dataset(project: Project) -> list[dict]:
+    """The questions of the small test-bed."""
+    return pq.read_table(project.folder / "results/small/dataset/questions.parquet").to_pylist()
+
+
 @pytest.fixture(scope="module")
 def small(root, tmp_path_factory) -> Project:
     """The project with a finished small test-bed: CoGenT's sides, pictures of 96 x 64."""
@@ -44,7 +49,7 @@ def small(root, tmp_path_factory) -> Project:
         testbed="small",
         world=world,
         sources=[{"name": "clevr", "reader": "clevr", "files": files}],
-        splits={"names": ["iid", "cogent"]},
+        splits={"names": ["iid", "cogent", "program-1"]},
         scores={"resamples": 20, "facets": ["type", "effective_size"]},
     )
     project.run("dataset", "results/small/evaluation/scores.parquet", "publish", "all")
@@ -54,7 +59,7 @@ def small(root, tmp_path_factory) -> Project:
 def test_the_answers_hold_and_a_finished_run_has_nothing_to_do(small):
     bed = small.folder / "results/small"
     scenes = {scene.scene_id: scene for scene in read_scenes(bed / "scenes")}
-    rows = pq.read_table(bed / "dataset/questions.parquet").to_pylist()
+    rows = dataset(small)
     assert len(rows) == 10 * len(scenes) == 280
     for row in rows:
         assert executor.answer(from_json(row["program"]), scenes[row["scene_ids"][0]]) == row["answer"]
@@ -64,6 +69,19 @@ def test_the_answers_hold_and_a_finished_run_has_nothing_to_do(small):
     card = (bed / "publish/huggingface/README.md").read_text()
     assert "test_b" in card
     assert small.plan() == set()
+
+
+def test_functions_are_seen_in_train_and_a_fifth_of_their_arrangements_is_not(small):
+    rows = {row["question_id"]: from_json(row["program"]) for row in dataset(small)}
+    split = pq.read_table(small.folder / "results/small/splits/program-1.parquet").to_pylist()
+    shapes, functions = {}, {}
+    for row in split:
+        program = rows[row["question_id"]]
+        shapes.setdefault(row["part"], set()).add(tuple((r.operation, *r.dependencies) for r in program))
+        functions.setdefault(row["part"], set()).update(r.operation for r in program)
+    held_out = shapes["dev_comp"] | shapes["test_comp"]
+    assert held_out and not held_out & shapes["train"]
+    assert functions["test_comp"] <= functions["train"]
 
 
 def test_shards_cores_and_hash_seeds_change_no_byte(small, tmp_path):
