@@ -44,6 +44,12 @@ def test_a_world_that_is_drawn_is_counted_in_scenes():
     assert load_of(job(settings=settings), {}) == Load(0, 800, "scenes")
 
 
+def test_a_shard_of_a_side_draws_its_share_of_the_scenes():
+    settings = {"scenes": 700, "split": "train"}
+    assert load_of(job(settings=settings), {}) == Load(0, 700, "scenes")
+    assert load_of(job(settings=settings, shard="2-of-100"), {}) == Load(0, 7, "scenes")
+
+
 def test_a_model_is_told_by_its_size_and_its_weights_carry_it_on():
     train = job(
         settings={"model": "lxmert", "settings": {"hidden_size": 64, "longest": 9}}, outputs=[("w", "m.safetensors")]

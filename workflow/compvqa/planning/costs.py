@@ -23,6 +23,7 @@ from compvqa.planning.jobs import Load
 
 # When Snakemake measures a job: each half second at first, then every half minute, but not at its end.
 SHORT, SHORT_UNTIL, LONG = 0.5, 15.0, 30.0
+LEAST = 1e-9  # of work: what is less, a part of a byte, is none
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ def fit(rows: Iterable[tuple[float, float, float]], typical: float = math.inf) -
     means = defaultdict(list)
     for jobs, work, amount in rows:
         if amount > 0:
-            means[work / jobs].append(amount / jobs)
+            load = work / jobs
+            means[load if load > LEAST else 0.0].append(amount / jobs)
     points = sorted((work, sum(amounts) / len(amounts)) for work, amounts in means.items())
     if not points:
         return Curve((0.0,), (0.0,))

@@ -57,7 +57,7 @@ def load_of(job: Job, sizes: Mapping[str, float]) -> Load:
     not there."""
     mb = sum(sizes[path] * _share(job.shard, path) for path in gone_through(job)) / MB
     if not job.inputs:
-        return Load(0.0, float(_scenes(job.settings or {})), "scenes")
+        return Load(0.0, _scenes(job.settings or {}) * _share(job.shard, ""), "scenes")
     phases = list(_trainings(job.settings or {}))
     if not phases:
         return Load(mb, mb, "MB")
@@ -118,4 +118,5 @@ def _trainings(settings: object) -> Iterator[Mapping]:
 
 
 def _scenes(settings: Mapping[str, object]) -> int:
-    return sum(value for key, value in settings.items() if key.endswith("_scenes") and isinstance(value, int))
+    told = (value for key, value in settings.items() if key == "scenes" or key.endswith("_scenes"))
+    return sum(value for value in told if isinstance(value, int))
