@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from compvqa.errors import InputError
-from compvqa.planning.jobs import MB, Job
-from compvqa.planning.measure import measured, rows
+from compvqa.planning.costs import fit
+from compvqa.planning.jobs import MB, Job, Load
+from compvqa.planning.measure import Measured, measured, rows
 
 HEAD = "s\th:m:s\tmax_rss\tcpu_time\n"
 
@@ -70,3 +71,13 @@ def test_a_file_that_is_no_benchmark_is_named(finished):
     benchmarks["b"].write_text("nonsense\n")
     with pytest.raises(InputError, match=r"b\.tsv is no benchmark file"):
         measured(jobs, benchmarks, size_of)
+
+
+def test_jobs_that_draw_are_told_by_how_many_scenes_each_draws():
+    drawn = [
+        Measured(Job(str(number), "draw", "draw"), "", Load(0, scenes, "scenes"), 1 + scenes, 1 + scenes, 9, {})
+        for number, scenes in enumerate((60.0, 60.0, 20.0))
+    ]
+    found = rows(drawn, "bed", "here")
+    assert sorted((row.jobs, row.work, row.cpu_s) for row in found) == [(1, 20, 21), (2, 120, 122)]
+    assert fit([(row.jobs, row.work, row.cpu_s) for row in found]).at(1000) == pytest.approx(1001, rel=1e-3)

@@ -68,10 +68,14 @@ def _recorded(jobs: Iterable[Job]) -> Iterator[tuple[str, float]]:
 
 
 def rows(found: Iterable[Measured], testbed: str, machine: str) -> list[Row]:
-    """Rows of the cost table: the sums over jobs of a rule, a model and a unit of work."""
+    """Rows of the cost table: the sums over jobs of a rule, a model and a unit of work.
+
+    Jobs that draw are summed by how many scenes each draws: two numbers tell what a job takes and what a scene.
+    """
     groups = defaultdict(list)
     for one in found:
-        groups[one.job.rule, one.model, one.load.unit].append(one)
+        drawn = one.load.work if one.load.unit == "scenes" else None
+        groups[one.job.rule, one.model, one.load.unit, drawn].append(one)
     return [
         Row(
             rule=rule,
@@ -88,7 +92,7 @@ def rows(found: Iterable[Measured], testbed: str, machine: str) -> list[Row]:
             machine=machine,
             outputs=dict(sum((Counter(one.outputs) for one in group), Counter())),
         )
-        for (rule, model, unit), group in groups.items()
+        for (rule, model, unit, _), group in groups.items()
     ]
 
 
