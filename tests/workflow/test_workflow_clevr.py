@@ -15,6 +15,7 @@ from compvqa.clevr.scene import read_scenes
 from compvqa.clevr.templates import read_templates
 from compvqa.clevr.words import read_words
 from compvqa.programs.rows import from_json
+from compvqa.provenance.audit import example
 from fixtures.project import Project, copy_project
 
 pytestmark = pytest.mark.xdist_group("clevr")
@@ -82,6 +83,17 @@ def test_functions_are_seen_in_train_and_a_fifth_of_their_arrangements_is_not(sm
     held_out = shapes["dev_comp"] | shapes["test_comp"]
     assert held_out and not held_out & shapes["train"]
     assert functions["test_comp"] <= functions["train"]
+
+
+def test_the_story_of_a_question_tells_its_seeds_and_what_its_templates_slots_hold(small):
+    words = json.loads((small.folder / "config/words/clevr.json").read_text())["synonyms"]
+    for row in dataset(small)[:40]:
+        told = example(row["question_id"], small.folder / "results/small/dataset/questions.parquet")
+        scene, question, *slots = told["drawn"]
+        assert scene.startswith("scene drawn with seed 1") and question.startswith("question drawn with seed 1")
+        assert slots and all(line.startswith(f"slots of {row['template']}: ") for line in slots)
+        for slot, value in re.findall(r"(<\w+>) (\w+)", slots[0]):
+            assert any(word in row["text"] for word in (value, *words.get(value, ()))), slot
 
 
 def test_shards_cores_and_hash_seeds_change_no_byte(small, tmp_path):

@@ -11,6 +11,7 @@ from compvqa.clevr.language import GROUPS
 from compvqa.clevr.scene import read_scenes
 from compvqa.errors import InputError
 from compvqa.scenes.ingest import SourceSettings, ingest
+from compvqa.scenes.readers.clevr import TOLD
 from compvqa.scenes.tables import ATTRIBUTES, DIRECTIONS
 from fixtures.clevr_scenes import drawn_scenes, scene_of
 
@@ -44,6 +45,22 @@ def test_scenes_of_tables_are_those_of_the_official_file(clevr, folder):
         assert scene.objects == expected[scene_id].objects
         assert scene.relations == expected[scene_id].relations
         assert scene.split == "val"
+
+
+def test_relations_that_do_not_follow_from_places_are_kept_as_told_or_their_scene_is_refused(clevr, tmp_path):
+    told = json.loads((clevr / "CLEVR_val_scenes_of_images.json").read_text())
+    for record in told["scenes"][1:]:
+        relations = record["relationships"]
+        relations["left"], relations["right"] = relations["right"], relations["left"]
+    expected = {f"clevr:{scene.scene_id}": scene.relations for scene in map(scene_of, told["scenes"])}
+    (tmp_path / "mirrored.json").write_text(json.dumps(told))
+    for relations, kept in (("told", 5), ("derived", 1)):
+        settings = {"name": "clevr", "reader": "clevr", "files": {"val": tmp_path / "mirrored.json"}}
+        source = SourceSettings(**settings, settings={"relations": relations}, most_rejected=1)
+        counts = ingest(source, None, tmp_path / relations)
+        assert (counts["scenes out"], counts["rejects"], counts.get(TOLD)) == (kept, 5 - kept, kept - 1 or None)
+        found = {scene.scene_id: scene.relations for scene in read_scenes(tmp_path / relations)}
+        assert found == {scene: expected[scene] for scene in list(expected)[:kept]}
 
 
 def test_scenes_that_lack_what_questions_need_are_told_in_one_sentence(folder):

@@ -49,6 +49,19 @@ def column(folder, table, name):
     return tables.read(folder / f"{table}.parquet", schema)[name].to_pylist()
 
 
+@pytest.mark.parametrize(
+    ("reader", "settings", "told"),
+    [
+        ("gqa", {"relations": "told"}, "the reader gqa has no settings: leave them out"),
+        ("clevr", {"relations": "guessed"}, "relations"),
+        ("clevr", {"relation": "told"}, "relation"),
+    ],
+)
+def test_settings_that_a_reader_does_not_have_are_refused(reader, settings, told):
+    with pytest.raises(ValidationError, match=told):
+        SourceSettings(reader=reader, files={"val": "scenes.json"}, settings=settings)
+
+
 def test_ingest_writes_sorted_tables_and_counts(tmp_path):
     train = {"9": gqa_scene("cat", "sofa"), "10": gqa_scene("dog", attribute="tame")}
     out, counts = run(tmp_path, source(tmp_path, train=train, val={"3": gqa_scene("cow")}))

@@ -16,6 +16,7 @@ from compvqa.scenes.spatial import all_related
 from compvqa.scenes.tables import DIRECTIONS, POSITIONS
 
 Attributes = tuple[str, str, str, str]  # size, color, material, shape
+RELATIONS = ("left", "right", "behind", "front")
 PICTURE = (480, 320)  # width and height of the official pictures, whose scene files don't tell them
 
 
@@ -94,7 +95,7 @@ def read_scenes(folder: Path) -> Iterator[Scene]:
 def of_graph(graph: SceneGraph, split: str = "") -> Scene:
     """The scene of a graph; its objects are in the order of :func:`ordered`. InputError as of :func:`read_scenes`."""
     order, space = ordered(graph), graph.space or Space({}, {}, {})
-    if order and not space.directions:
+    if order and not space.directions and not graph.relations:
         raise InputError(f"The scene {graph.scene_id} has no directions: read it from a file that tells them.")
     objects: list[Any] = []
     for key in order:
@@ -105,10 +106,24 @@ def of_graph(graph: SceneGraph, split: str = "") -> Scene:
         if key not in space.places:
             raise InputError(f"Object {key} of the scene {graph.scene_id} has no place: correct its file.")
         objects.append(tuple(found[group] for group in GROUPS))
-    related = all_related([space.places[key] for key in order], space.directions)
+    if space.directions:
+        related = all_related([space.places[key] for key in order], space.directions)
+    else:
+        related = _told(graph, order)
     relations = {name: masks(lists) for name, lists in related.items()}
     centres = [space.centres[key] for key in order]
     return Scene(graph.scene_id, split, tuple(objects), relations, halves(centres, space.picture or PICTURE))
+
+
+def _told(graph: SceneGraph, order: Sequence[str]) -> dict[str, list[list[int]]]:
+    """For each relation and object the numbers of what stands in it to that object, by the scene's own relations."""
+    number = {key: i for i, key in enumerate(order)}
+    found: dict[str, list[list[int]]] = {name: [[] for _ in order] for name in RELATIONS}
+    for relation in graph.relations:
+        found.setdefault(relation.name, [[] for _ in order])[number[relation.object_id]].append(
+            number[relation.subject_id]
+        )
+    return found
 
 
 def ordered(graph: SceneGraph) -> list[str]:
@@ -122,9 +137,9 @@ def halves(centres: Sequence[tuple[float, float]], picture: tuple[int, int]) -> 
     ``centres``: x and y of each object in pixels; ``picture``: its width and height. Pixels are counted from 0, so that
     with an even number of them the one in the middle is right, or in front.
     """
-    found = dict.fromkeys(("left", "right", "behind", "front"), 0)
+    found = dict.fromkeys(RELATIONS, 0)
     for number, centre in enumerate(centres):
-        for place, size, (before, after) in zip(centre, picture, (("left", "right"), ("behind", "front")), strict=True):
+        for place, size, (before, after) in zip(centre, picture, (RELATIONS[:2], RELATIONS[2:]), strict=True):
             found[before] |= (place < size / 2) << number
             found[after] |= (place >= size / 2) << number
     return found

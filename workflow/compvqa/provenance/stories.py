@@ -25,6 +25,7 @@ class Tables:
     root: Path
     paths: dict[str, list[str]]
     raw: dict[str, list[str]]  # raw files of each source, by its folder's name
+    records: tuple[Record, ...] = ()  # of all runs
 
     @staticmethod
     def behind(history: History, records: Sequence[Record]) -> Tables:
@@ -36,12 +37,16 @@ class Tables:
                 paths.setdefault(_kind(record.stage, path), []).append(path)
             if record.stage == "ingest":
                 raw[Path(record.path).parent.name] = [path for path in record.inputs if path.endswith(RAW)]
-        return Tables(history.root, paths, raw)
+        return Tables(history.root, paths, raw, tuple(records))
 
     def there(self, kind: str) -> list[str]:
         """The tables of a kind that still exist, as full paths."""
         found = (self.root / path for path in self.paths.get(kind, ()))
         return [str(path) for path in found if path.is_file()]
+
+    def of_stage(self, stage: str) -> Record | None:
+        """A record of a stage, where there is one; shards of one have the same seed and settings."""
+        return next((record for record in self.records if record.stage == stage), None)
 
     def rows(self, kind: str, query: str, parameters: Sequence) -> list[dict]:
         """The rows of ``query`` on the view named ``kind``; none where there is no such table."""

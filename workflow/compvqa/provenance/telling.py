@@ -94,6 +94,7 @@ def story(told: dict) -> RenderableType:
         lines.append(Text(f"seed {row['seed']}: subgraph {row['tree']} of {row['start_scene']}"))
     for scene in told["scenes"]:
         lines += [Text("  " + line) for line in scene_lines(scene)]
+    lines += [Text(line) for line in told.get("drawn", ())]
     if told.get("facets"):
         lines.append(Text(", ".join(f"{name}: {value}" for name, value in told["facets"].items())))
     if told["trace"]:

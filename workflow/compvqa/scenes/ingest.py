@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import duckdb
 import pyarrow as pa
@@ -56,6 +56,11 @@ class SourceSettings(Settings):
     )
     image_space: str = Field("", description="sources with equal image ids share it; empty: the source's name")
     val_share: float = Field(0.1, ge=0, le=1, description="share of the scenes in 'all' that are val, by stable rank")
+    settings: dict[str, Any] = Field(
+        default_factory=dict,
+        description="of the reader, by its own keys (clevr: relations: derived | told; told keeps those of a file that "
+        "do not follow from places, derived refuses its scene)",
+    )
     most_rejected: float = Field(
         0.05,
         ge=0,
@@ -70,6 +75,15 @@ class SourceSettings(Settings):
         if find_reader(reader) is None:
             raise ValueError(_no_reader(reader))
         return reader
+
+    @field_validator("settings")
+    @classmethod
+    def _readers_settings(cls, settings: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        reader = info.data.get("reader", "")
+        if settings and settings_of(reader) is None:
+            raise ValueError(f"the reader {reader} has no settings: leave them out")
+        read_settings(reader, settings)
+        return settings
 
     @field_validator("files")
     @classmethod
@@ -100,7 +114,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
 class Reader(Protocol):
     """A module of a reader of scene graphs."""
 
-    def read(self, files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[RawScene]: ...
+    def read(self, files: dict[str, Path], split_of: SplitOf, report: Report, **more: Any) -> Iterator[RawScene]: ...
 
 
 def find_reader(name: str) -> Reader | None:
@@ -132,6 +146,17 @@ def scene_files(reader: str, files: Iterable[str]) -> list[str]:
 def has_places(reader: str) -> bool:
     """Whether a reader's scenes say where things are in space: it has ``PLACES = True``."""
     return bool(getattr(find_reader(reader), "PLACES", False))
+
+
+def settings_of(reader: str) -> type[Settings] | None:
+    """The class of a reader's own settings, its ``SETTINGS``; None where it has none."""
+    return getattr(find_reader(reader), "SETTINGS", None)
+
+
+def read_settings(reader: str, given: dict[str, Any]) -> dict[str, Settings]:
+    """What a reader's ``read`` takes besides: ``settings``, where it has some. ValueError where they are wrong."""
+    kind = settings_of(reader)
+    return {} if kind is None else {"settings": kind.model_validate(given)}
 
 
 def ingest(source: SourceSettings, lexicon: Path | None, out: Path, memory: str = "1GB") -> dict[str, int]:
@@ -188,7 +213,7 @@ def read(source: SourceSettings, report: Report) -> Iterator[RawScene]:
             raise InputError(f"Source {source.name}: its file {key} ({path}) does not exist; download or correct it.")
     for part in parts:
         check_format(source.name, source.reader, source.files[part])
-    return module.read(source.files, _split_rule(source), report)
+    return module.read(source.files, _split_rule(source), report, **read_settings(source.reader, source.settings))
 
 
 def _split_rule(source: SourceSettings) -> SplitOf:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
@@ -72,9 +73,15 @@ def make(
     shown = sum(len(card.sides) for card in cards)
     page = environment().get_template("questions.html.j2")
     templates = sorted({card.template for card in cards})
-    told = {"count": shown, "one": all(card.one for card in cards), "part": settings.part, "sketched": scenery.sketched}
-    started = any(side.start for card in cards for side in card.sides)
-    html = page.render(cards=cards, templates=templates, started=started, **told)
+    told: dict[str, Any] = {
+        "count": shown,
+        "one": all(card.one for card in cards),
+        "part": settings.part,
+        "sketched": scenery.sketched,
+    }
+    told["started"] = any(side.start for card in cards for side in card.sides)
+    told["paired"] = any(len(card.sides) > 1 for card in cards)
+    html = page.render(cards=cards, templates=templates, **told)
     write_text(out, html)
     return {
         "out": shown,

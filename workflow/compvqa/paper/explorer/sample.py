@@ -32,13 +32,15 @@ class Group:
 def sample(dataset: Path, part: str, count: int, seed: int) -> list[Group]:
     """About ``count`` questions of ``part`` in groups of one text, sorted by template.
 
-    Templates take turns until ``count`` questions are reached, each giving its texts in a stable random
-    order, those with two answers first.
+    Templates take turns, in a stable random order, until ``count`` questions are reached, each giving its texts in such
+    an order too, those with two answers first.
     """
     questions = frame(dataset, CHOSEN_BY, part).astype(object)
     questions = questions.where(questions.notna(), None)  # what is not known of questions that were read
     questions["template"] = questions["template"].fillna(UNKNOWN)
-    turns = [_of_template(rows, seed, count) for _, rows in questions.groupby("template", sort=True)]
+    rows_of = dict(list(questions.groupby("template")))
+    ranked = by_rank(seed, "templates of the sample page", sorted(rows_of), key=str)
+    turns = [_of_template(rows_of[template], seed, count) for template in ranked]
     chosen: list[tuple[str, str, list[str]]] = []
     for group in (group for turn in zip_longest(*turns) for group in turn if group is not None):
         if sum(len(keys) for *_, keys in chosen) >= count:

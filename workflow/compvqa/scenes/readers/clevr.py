@@ -5,6 +5,8 @@ Scenes of our own world (:mod:`compvqa.scenes.worlds.clevr`) tell boxes and the 
 An object's name is its shape; size, colour and material are its attributes, with their groups. Relations (left, right,
 behind, front) follow from 3-D places and the scene's directions, so that no table holds them. A question counts all
 objects of its scene: with one malformed object, or with relations that do not follow, a scene is refused as a whole.
+Where the source's settings say ``relations: told``, a scene whose relations do not follow keeps those that its file
+tells, and has no directions; those that it does not tell follow from places.
 """
 
 from __future__ import annotations
@@ -12,12 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from compvqa.scenes.keys import Keys
-from compvqa.scenes.raw import RawObject, RawScene, Report, SplitOf, clean_box, clean_name, clean_size
+from compvqa.scenes.raw import RawObject, RawRelation, RawScene, Report, SplitOf, clean_box, clean_name, clean_size
 from compvqa.scenes.spatial import all_related
 from compvqa.scenes.stream import Repeated, elements_of
+from compvqa.settings import Settings
 
 PLACES = True
 SIDES = True  # files of any sides: test, valB …
@@ -27,12 +32,31 @@ SCENE = Keys("scene", ("image_filename", "objects", "directions", "relationships
 OBJECT = Keys("object", (*GROUPS, "shape", "3d_coords", "rotation", "pixel_coords"), ("box", "pixels", "mask"))
 
 
+class ReaderSettings(Settings):
+    """How CLEVR's scene files are read."""
+
+    relations: Literal["derived", "told"] = Field(
+        "derived", description="for scenes whose relations do not follow from places: refused, or kept as told"
+    )
+
+
+SETTINGS = ReaderSettings
+TOLD = "kept with relations that do not follow from places: scenes"
+
+
 class _Malformed(ValueError):
     """Why a scene is refused."""
 
 
-def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[RawScene]:
+class _DoesNotFollow(_Malformed):
+    """A scene's relations are not those of its objects' places."""
+
+
+def read(
+    files: dict[str, Path], split_of: SplitOf, report: Report, settings: ReaderSettings | None = None
+) -> Iterator[RawScene]:
     """The scenes of the files, by their sides; those of the file ``all`` are dealt by ``split_of``."""
+    told = settings is not None and settings.relations == "told"
     for part in (part for part in files if part != "val_ids"):
         report.file = files[part].name
         for number, record in enumerate(elements_of(files[part], "scenes")):
@@ -43,12 +67,12 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
                 continue
             scene_id = PurePosixPath(filename).stem
             try:
-                yield _scene(scene_id, record, split_of(scene_id) if part == "all" else part, report)
+                yield _scene(scene_id, record, split_of(scene_id) if part == "all" else part, report, told)
             except _Malformed as why:
                 report.reject(scene_id, "scene", str(why))
 
 
-def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
+def _scene(scene_id: str, record: dict, split: str, report: Report, told: bool) -> RawScene:
     if isinstance(record, Repeated):
         raise _Malformed(f"scene: key {record.keys_repeated[0]!r} repeated")
     if wrong := SCENE.wrong(record, report):
@@ -63,9 +87,27 @@ def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
         raise _Malformed("scene without directions")
     directions: dict[str, Any] = {name: _numbers(axis, 3, f"direction {name}") for name, axis in axes.items()}
     places = [item.position[:3] for item in objects if item.position]
-    _check_relations(record.get("relationships"), all_related(places, directions), len(objects))
+    found = all_related(places, directions)
+    relations: list[RawRelation] = []
+    try:
+        _check_relations(record.get("relationships"), found, len(objects))
+    except _DoesNotFollow:
+        relations, directions = _rows(found | record["relationships"]), {}
+        if not told or not relations:
+            raise
+        report.count(TOLD)
     size = clean_size(record, "width"), clean_size(record, "height")
-    return RawScene(scene_id, split, scene_id, *size, objects, [], directions)
+    return RawScene(scene_id, split, scene_id, *size, objects, relations, directions)
+
+
+def _rows(relations: dict[str, list[list[int]]]) -> list[RawRelation]:
+    """Relations one by one, of lists for each object: in list i of a relation is all that stands in it to object i."""
+    return [
+        RawRelation(name, str(other), str(number))
+        for name, lists in relations.items()
+        for number, others in enumerate(lists)
+        for other in sorted(set(others))
+    ]
 
 
 def _object(object_id: str, item: object, report: Report) -> RawObject:
@@ -119,5 +161,6 @@ def _check_relations(told: object, found: dict[str, list[list[int]]], many: int)
             raise _Malformed(f"relation {name}: not one list for each object")
         if any(type(other) is not int or not 0 <= other < many for others in lists for other in others):
             raise _Malformed("relation to a missing object")
+    for name, lists in told.items():
         if any(sorted(others) != derived for others, derived in zip(lists, found[name], strict=True)):
-            raise _Malformed(f"relation {name} does not follow from the objects' places")
+            raise _DoesNotFollow(f"relation {name} does not follow from the objects' places")
