@@ -30,7 +30,7 @@ from compvqa.evaluation.facets import of_language
 from compvqa.files import check_writable
 from compvqa.interrupts import be_patient
 from compvqa.links import without_patterns
-from compvqa.models.declared import REGIONS, has_backbone, reads
+from compvqa.models.declared import REGIONS, SCENES, has_backbone, reads
 from compvqa.paper.needs import Plan, lacking
 from compvqa.paper.reference import load as load_page
 from compvqa.records.digest import files_digest
@@ -55,11 +55,14 @@ try:
         (PAPER, CONFIG.paper.show),
     ):
         definitions.digest(*names)
-    CONFIG.check_trained({name: reads(MODELS.load(name)["model"]) for name in CONFIG.models.trained})
+    CONFIG.check_models(
+        {name: reads(MODELS.load(name)["model"]) for name in CONFIG.models.trained}
+        | {name: reads(name) for name in CONFIG.models.baselines}
+    )
     for stage, plugins in {
         "ingest": {"reader": [source.reader for source in CONFIG.sources]},
         "scores": {"contrast": list(CONFIG.scores.contrasts), "language": CONFIG.dataset.language},
-        "baseline": {"model": list(CONFIG.models.baselines)},
+        "baseline": {"model": list(CONFIG.models.baselines), "language": LANGUAGE},
     }.items():
         modules_of(stage, **plugins)
     of_language(LANGUAGE, CONFIG.scores.facets)
@@ -290,6 +293,15 @@ def split_of(split, variant):
     if found.chain:
         return []
     return f"{T}/splits/{split}{f'.{variant}' if found.asked == 'curve' else ''}.parquet"
+
+
+def predicted_by(split):
+    """The parts that the runs of a split answer, and its table. Those of the split iid are scored on every split, and
+    answer whatever any asks, by the dataset's own parts."""
+    if split != IID:
+        return setup_of(split).predicted, f"{T}/splits/{split}.parquet"
+    asked = [setup.part(name).side for setup in map(setup_of, MAIN_SPLITS) for name in setup.predicted]
+    return list(dict.fromkeys(asked)), []
 
 
 def repeated(option, values):

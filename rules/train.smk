@@ -113,7 +113,7 @@ rule predict:
         model=f"{T}/runs/{{model}}.{{split}}.{{variant}}.{{run_seed}}/model.json",
         checkpoint=lambda wildcards: checkpoint_of(wildcards.model),
         dataset=lambda wildcards: dataset_of(wildcards.split),
-        split=f"{T}/splits/{{split}}.parquet",
+        split=lambda wildcards: predicted_by(wildcards.split)[1],
         paraphrases=PARAPHRASES,
         scenes=f"{T}/scenes/scenes.parquet",
         features=lambda wildcards: features_of(wildcards.model),
@@ -135,22 +135,23 @@ rule predict:
         gpu=ONE_GPU,
     params:
         config=lambda wildcards: model_settings(wildcards.model, "prediction"),
-        parts=lambda wildcards: repeated("--part", setup_of(wildcards.split).predicted),
+        split=lambda wildcards, input: repeated("--split", [input.split] if input.split else []),
+        parts=lambda wildcards: repeated("--part", predicted_by(wildcards.split)[0]),
         paraphrases=repeated("--paraphrases", PARAPHRASES),
         features=lambda wildcards, input: ["--features", f"{T}/features"] if input.features else [],
         code=lambda wildcards: stage_code("predict", model=module_of(wildcards.model)),
     shell:
         "python -m compvqa predict {output.predictions:q} --weights $(dirname {input.weights:q})"
         " --run {wildcards.model:q}.{wildcards.split:q}.{wildcards.variant:q}.{wildcards.run_seed:q}"
-        f" --dataset {{input.dataset:q}} --split {{input.split:q}} {{params.parts:q}} {{params.paraphrases:q}} --scenes {T}/scenes"
+        f" --dataset {{input.dataset:q}} {{params.split:q}} {{params.parts:q}} {{params.paraphrases:q}} --scenes {T}/scenes"
         f" {{params.features:q}} --config {{params.config:q}}{LOG}"
 
 
 rule baseline:
     input:
         dataset=f"{T}/dataset/questions.parquet",
-        split=f"{T}/splits/{IID}.parquet",
         paraphrases=PARAPHRASES,
+        scenes=lambda wildcards: SCENE_FILES if SCENES in reads(wildcards.model) else [],
     output:
         predictions=f"{T}/baselines/{{model}}.iid.iid.{{run_seed}}.parquet",
         record=f"{T}/baselines/{{model}}.iid.iid.{{run_seed}}.parquet.prov.json",
@@ -163,15 +164,21 @@ rule baseline:
     container:
         CONTAINERS["data"]
     resources:
-        mem_mb=memory(2000),
-        runtime=minutes(10),
+        mem_mb=memory(2000, 8),
+        runtime=minutes(10, 0.02),
     params:
-        parts=repeated("--train-part", setup_of(IID).own.fit) + repeated("--part", setup_of(IID).predicted),
+        parts=repeated("--train-part", [setup_of(IID).part(name).side for name in setup_of(IID).own.fit])
+        + repeated("--part", predicted_by(IID)[0]),
         seed=CONFIG.seed,
         paraphrases=repeated("--paraphrases", PARAPHRASES),
-        code=lambda wildcards: stage_code("baseline", model=module_of(wildcards.model)),
+        scenes=lambda wildcards, input: ["--scenes", f"{T}/scenes"] if input.scenes else [],
+        code=lambda wildcards: stage_code(
+            "baseline",
+            model=module_of(wildcards.model),
+            language=LANGUAGE if SCENES in reads(wildcards.model) else [],
+        ),
     shell:
         "python -m compvqa baseline {output.predictions:q} --model {wildcards.model:q}"
-        " --run {wildcards.model:q}.iid.iid.{wildcards.run_seed:q} --dataset {input.dataset:q} --split {input.split:q}"
-        " {params.parts:q} {params.paraphrases:q}"
+        " --run {wildcards.model:q}.iid.iid.{wildcards.run_seed:q} --dataset {input.dataset:q}"
+        " {params.parts:q} {params.paraphrases:q} {params.scenes:q}"
         f"{SEED}"

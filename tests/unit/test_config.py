@@ -127,11 +127,18 @@ def test_what_does_not_fit_is_refused_in_one_sentence(change, words):
 @pytest.mark.parametrize("origin", [MINE, MINE | RELEASED])
 def test_only_a_model_that_reads_regions_needs_region_features(origin):
     config = load_config(origin | {"models": {"trained": ["lstm-tiny", "visualbert"]}})
-    config.check_trained({"lstm-tiny": ()})
+    config.check_models({"lstm-tiny": ()})
     with pytest.raises(InputError, match="models.trained names visualbert, which needs region features: give feat"):
-        config.check_trained({"lstm-tiny": (), "visualbert": ("regions",)})
+        config.check_models({"lstm-tiny": (), "visualbert": ("regions",)})
     with_them = {"features": {"released": {"sources": [TSV], "lacks": ["a"]}}}
-    load_config(origin | with_them).check_trained({"visualbert": ("regions",)})
+    load_config(origin | with_them).check_models({"visualbert": ("regions",)})
+
+
+def test_only_a_baseline_that_looks_at_scenes_needs_sources_of_them():
+    for origin in (CLEVR, MINE):
+        load_config(origin).check_models({"executor": ("scenes",)})
+    with pytest.raises(InputError, match="models.baselines names executor, which looks at scene graphs: give sources"):
+        load_config(RELEASED | {"testbed": "mine"}).check_models({"maj": (), "executor": ("scenes",)})
 
 
 def test_a_disabled_source_is_left_out():

@@ -51,6 +51,7 @@ def small(root, tmp_path_factory) -> Project:
         world=world,
         sources=[{"name": "clevr", "reader": "clevr", "files": files}],
         splits={"names": ["iid", "cogent", "program-1"]},
+        models={"baselines": ["maj", "qtype", "executor"]},
         scores={"resamples": 20, "facets": ["type", "effective_size"]},
     )
     project.run("dataset", "results/small/evaluation/scores.parquet", "publish", "all")
@@ -67,6 +68,9 @@ def test_the_answers_hold_and_a_finished_run_has_nothing_to_do(small):
     assert {row["part"] for row in rows} == {"train", "dev", "test", "valB", "testB"}
     scores = pq.read_table(bed / "evaluation/scores.parquet").to_pylist()
     assert {"all", "type", "effective_size"} <= {row["facet"] for row in scores}
+    on_b = [row for row in scores if row["split"] == "cogent" and row["part"] in ("val_b", "test_b")]
+    assert {row["model"] for row in on_b} == {"maj", "qtype", "executor"}
+    assert all(row["right"] == row["n"] for row in scores if row["model"] == "executor")
     card = (bed / "publish/huggingface/README.md").read_text()
     assert "test_b" in card
     assert small.plan() == set()

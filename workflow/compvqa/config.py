@@ -73,7 +73,10 @@ class CurveSection(Settings):
 class ModelsSection(Settings):
     """Which models answer the questions, and what they are trained on."""
 
-    baselines: tuple[str, ...] = Field(("maj", "majtempl"), description="models that see no image")
+    baselines: tuple[str, ...] = Field(
+        ("maj", "majtempl"),
+        description="models without training: modules of compvqa/models, such as maj, majtempl, qtype, executor",
+    )
     trained: tuple[str, ...] = Field((), description="files of config/models, without .yaml")
     seeds: tuple[int, ...] = Field((1, 2), description="a run of each model for each of these")
     splits: tuple[str, ...] = Field((), description="splits that models are trained on, besides iid")
@@ -281,13 +284,16 @@ class Config(Settings):
         """Whether images have region features."""
         return bool(self.features.released.sources or (self.sources and self.images and self.truth and self.aside))
 
-    def check_trained(self, reads: Mapping[str, Iterable[str]]) -> None:
-        """:class:`InputError` where a model of ``models.trained`` reads regions and none are made; ``reads`` tells what
-        each model reads (:mod:`compvqa.models`)."""
+    def check_models(self, reads: Mapping[str, Iterable[str]]) -> None:
+        """:class:`InputError` where a model reads regions, or scene graphs, and there are none; ``reads`` tells what
+        each reads (:mod:`compvqa.models`)."""
         seeing = [model for model, kinds in reads.items() if "regions" in kinds]
         if seeing and not self.has_features():
             where = "features.released, or images, truth and aside" if self.sources else "features.released"
             raise InputError(f"models.trained names {seeing[0]}, which needs region features: give {where}.")
+        looking = [model for model, kinds in reads.items() if "scenes" in kinds]
+        if looking and not self.sources:
+            raise InputError(f"models.baselines names {looking[0]}, which looks at scene graphs: give sources of them.")
 
     def source(self, name: str) -> SourceSettings:
         """The source called ``name``."""

@@ -26,7 +26,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "read_features": ("compvqa.features.released", "compvqa.features.readers.{readers}"),
     "train": ("compvqa.training.loop", "compvqa.models.{model}"),
     "predict": ("compvqa.training.loop", "compvqa.models.{model}"),
-    "baseline": ("compvqa.models.baseline", "compvqa.models.{model}"),
+    "baseline": ("compvqa.models.baseline", "compvqa.models.{model}", "compvqa.{language}.trace"),
     "scores": (
         "compvqa.evaluation.scores",
         "compvqa.evaluation.contrasts.{contrast}",

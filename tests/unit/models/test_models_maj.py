@@ -6,15 +6,20 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.covr.questions.tables import DATASET
-from compvqa.models import baseline, maj, majtempl
+from compvqa.errors import InputError
+from compvqa.models import baseline, executor, maj, majtempl, qtype
 from compvqa.programs.rows import Row, to_json
 from compvqa.questions.tables import PARAPHRASES
+from compvqa.scenes.graph import Object, SceneGraph
 from compvqa.splits.splitters import SPLITS
 
 COUNT = to_json([Row("Find", ("cat",)), Row("Count", (), (0,))])
+EXISTS = to_json([Row("Find", ("cat",)), Row("Exists", (), (0,))])
 CHOOSE = to_json([Row("Find", ("cat",)), Row("Unique", (), (0,)), Row("ChooseAttribute", ("red", "blue"), (1,))])
 
 
@@ -55,6 +60,35 @@ def test_majtempl_picks_one_of_two():
     assert majtempl.predict(TRAIN, test, 1)[0] != answers
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from([COUNT, CHOOSE, EXISTS]), st.sampled_from("abc")), min_size=1, max_size=20),
+    st.lists(st.sampled_from([COUNT, CHOOSE, EXISTS, None]), max_size=5),
+)
+def test_qtype_gives_the_most_frequent_answer_of_questions_that_end_in_the_same_function(learnt, asked):
+    train = questions(*(("", program, answer) for program, answer in learnt))
+    answers, p = qtype.predict(train, questions(*(("", program, "?") for program in asked), ("", COUNT, "?")), 0)
+    for program, answer, share in zip([*asked, COUNT], answers, p, strict=True):
+        same = [told for other, told in learnt if other == program] or [told for _, told in learnt]
+        assert share == same.count(answer) / len(same) == max(map(same.count, same)) / len(same)
+
+
+@given(st.lists(st.sampled_from(["cat", "dog"]), max_size=4))
+def test_the_executor_gives_what_programs_give_in_their_scenes(names):
+    """In either language; what has no answer, or no program, is answered by nothing that a question has."""
+    objects = {str(n): Object(str(n), name) for n, name in enumerate(names)}
+    scenes = SimpleNamespace(graphs=lambda ids: iter([SceneGraph(ids[0], objects, ())]))
+    unique = to_json([Row("Find", ("cat",)), Row("Unique", (), (0,)), Row("QueryName", (), (1,))])
+    test = questions(("", COUNT, "?"), ("", unique, "?"), ("", None, "?")).append_column("scene_ids", [[["s"]] * 3])
+    answers, p = executor.predict(test.slice(0, 0), test, 0, "covr", scenes)
+    cats = names.count("cat")
+    assert answers == [str(cats), "cat" if cats == 1 else executor.NOTHING, executor.NOTHING] and p == [1.0] * 3
+
+
+def test_the_executor_must_be_given_scenes(dataset, tmp_path):
+    with pytest.raises(InputError, match="the baseline executor looks at scenes: give the folder"):
+        baseline.predict("executor", "e.iid.iid.0", dataset, None, ["train"], ["dev"], tmp_path / "p.parquet", 0)
+
+
 @pytest.fixture
 def dataset(tmp_path):
     rows = []
@@ -75,7 +109,7 @@ def dataset(tmp_path):
     return tmp_path / "dataset.parquet"
 
 
-@pytest.mark.parametrize("model", ["maj", "majtempl"])
+@pytest.mark.parametrize("model", ["maj", "majtempl", "qtype"])
 def test_predictions_are_a_table(dataset, tmp_path, model):
     out = tmp_path / "predictions.parquet"
     counts = baseline.predict(model, f"{model}.iid.iid.0", dataset, None, ["train"], ["dev", "test"], out, 0)

@@ -33,6 +33,12 @@ def traced_in(program: Program, scene: Scene, ids: Sequence[str]) -> list[tuple[
     return [(*line, value) for line, value in zip(listing(program), printed, strict=True)]
 
 
+def answered(program: Program, scenes: Sequence[SceneGraph]) -> str | None:
+    """The program's answer in the one scene; None where it is ill-posed."""
+    (graph,) = scenes
+    return in_words(values(program, of_graph(graph))[-1])
+
+
 def called(graph: SceneGraph) -> dict[str, str]:
     """What each object of a scene is called in print, by its id."""
     scene = of_graph(graph)

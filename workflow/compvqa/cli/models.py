@@ -31,6 +31,7 @@ class SeenRequest(Settings):
 Scenes = Annotated[Path, typer.Option(help="Folder of the merged scene tables.")]
 Dataset = Annotated[Path, typer.Option(help="Table of the balanced dataset.")]
 Split = Annotated[Path, typer.Option(help="Table of the split.")]
+SomeSplit = Annotated[Path | None, typer.Option(help="Table of the split; without it, parts are the dataset's own.")]
 Features = Annotated[Path, typer.Option(help="Folder with regions.parquet and features.safetensors.")]
 SomeFeatures = Annotated[Path | None, typer.Option(help="The same, for a model that reads regions; others do without.")]
 Parts = Annotated[list[str], typer.Option(help="A part of the split; repeat for more.")]
@@ -193,9 +194,9 @@ def predict(
     run: Annotated[str, typer.Option(help="The run's name.")],
     weights: Annotated[Path, typer.Option(help="The run's folder.")],
     dataset: Dataset,
-    split: Split,
     part: Parts,
     scenes: Scenes,
+    split: SomeSplit = None,
     features: SomeFeatures = None,
     paraphrases: Paraphrases = None,
     config: Config = None,
@@ -209,12 +210,12 @@ def predict(
     frame = Frame("predict", config, 0, code)
     request = frame.settings(ModelRequest)
     settings = validate(PredictionSettings, request.prediction, "prediction")
-    store = _store(features)
+    store, run_files = _store(features), [weights / "model.safetensors", weights / "model.json"]
     shown = scenes / "scenes.parquet"
     regions, vectors = store or (None, None)
     frame.run(
         lambda: work(weights, run, dataset, split, part, shown, regions, vectors, out, paraphrases, settings),
-        [dataset, split, shown, *store, weights / "model.safetensors", weights / "model.json", *optional(paraphrases)],
+        [dataset, *optional(split), shown, *store, *run_files, *optional(paraphrases)],
         [out],
         model=request.model,
     )
@@ -227,25 +228,30 @@ def _store(features: Path | None) -> list[Path]:
 
 def baseline(
     out: Annotated[Path, typer.Argument(help="Table of predictions to write.")],
-    model: Annotated[str, typer.Option(help="maj, majtempl, or a module of your own.")],
+    model: Annotated[str, typer.Option(help="maj, majtempl, qtype, executor, or a module of your own.")],
     run: Annotated[str, typer.Option(help="The run's name.")],
     dataset: Dataset,
-    split: Split,
     train_part: Annotated[list[str], typer.Option(help="A part to learn from; repeat for more.")],
     part: Parts,
+    split: SomeSplit = None,
     paraphrases: Paraphrases = None,
+    scenes: Annotated[Path | None, typer.Option(help="Folder of the scene tables, for one that looks at them.")] = None,
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
-    """Answer questions without images: MAJ and MAJTEMPL."""
+    """Answer questions without training: by the most frequent answers (MAJ, MAJTEMPL, Q-type mode), or by running the
+    questions' own programs on their scenes (executor)."""
     from compvqa.models.baseline import predict as work
+    from compvqa.models.declared import SCENES, reads
+    from compvqa.questions.dataset import language_of
 
     frame = Frame("baseline", None, seed, code)
     frame.run(
-        lambda: work(model, run, dataset, split, train_part, part, out, seed, paraphrases),
-        [dataset, split, *optional(paraphrases)],
+        lambda: work(model, run, dataset, split, train_part, part, out, seed, paraphrases, scenes),
+        [dataset, *optional(split), *optional(paraphrases), *(scene_tables(scenes) if scenes else [])],
         [out],
         model=model,
+        language=language_of(dataset) if SCENES in reads(model) else [],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from compvqa.covr.executor import Entailment, Groups, Images, ProgramError, Relations, answer_text, trace
+from compvqa.covr.executor import Entailment, Groups, Images, ProgramError, Relations, answer_text, execute, trace
 from compvqa.programs.printed import listing, table
 from compvqa.programs.rows import Program, walk
 from compvqa.scenes.graph import SceneGraph
@@ -32,6 +32,14 @@ def traced(
         printed = [*(show_value(value, scenes) for value in values), f"no answer: {error.reason}"]
     by_index = {str(number): text for number, text in enumerate(printed, 1)}
     return [(*line, by_index.get(line[0], "")) for line in listing(program)]
+
+
+def answered(program: Program, scenes: Sequence[SceneGraph], lexicon: Entailment | None = None) -> str | None:
+    """The program's answer on ``scenes``; None where it has none."""
+    try:
+        return answer_text(execute(program, scenes, lexicon))
+    except ProgramError:
+        return None
 
 
 def nouns(program: Program) -> set[str]:

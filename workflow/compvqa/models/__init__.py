@@ -36,6 +36,7 @@ What a module may have besides:
     the part for one image and its text (:mod:`compvqa.models.backbone`). A model that has one can be pretrained to
     match images and subgraphs, and be the image filter. Its net has ``start_from(weights, words)``.
 
-A model without training (``models.baselines``) is a module with ``COLUMNS`` and ``predict``
+A model without training (``models.baselines``) is a module with ``COLUMNS`` and ``predict``, and, where it looks at
+scene graphs, ``READS = ("scenes",)``
 (:mod:`compvqa.models.baseline`).
 """

@@ -1,21 +1,25 @@
 """Models without training: they see train questions and answer others from these alone.
 
 Such a model is a module of this package with ``COLUMNS``, the columns that it reads, and
-``predict(train, test, seed) -> (answers, probabilities)``.
+``predict(train, test, seed) -> (answers, probabilities)``. One with ``READS = ("scenes",)`` is given ``language``, that
+of the programs, and ``scenes``, their graphs by id, as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from compvqa import plugins, tables
+from compvqa.errors import InputError
+from compvqa.models.declared import SCENES
 from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
+from compvqa.scenes.asked import AskedScenes
 from compvqa.tables import Schema
 
 GENERATED, PARAPHRASED = "generated", "paraphrased"  # the texts that a question may have
@@ -40,7 +44,9 @@ class Baseline(Protocol):
     @property
     def COLUMNS(self) -> Sequence[str]: ...
 
-    def predict(self, train: pa.Table, test: pa.Table, seed: int) -> tuple[Sequence[str], Sequence[float]]: ...
+    def predict(
+        self, train: pa.Table, test: pa.Table, seed: int, **seen: Any
+    ) -> tuple[Sequence[str], Sequence[float]]: ...
 
 
 def predict(
@@ -53,14 +59,21 @@ def predict(
     out: Path,
     seed: int,
     paraphrases: Path | None = None,
+    scenes: Path | None = None,
 ) -> dict[str, int]:
     """Write the predictions of ``model`` for the questions in ``parts``, from those in ``train_parts``.
 
     Parts are those of the split table ``split``, or the data set's own if it is None. Parts of questions to
     answer may be empty; without a train question there is nothing to predict from, and no prediction. Questions in
-    the table ``paraphrases`` are answered once more, with the paraphrase for their text.
+    the table ``paraphrases`` are answered once more, with the paraphrase for their text. ``scenes``: the folder of
+    scene tables, which only a model that reads scenes looks at.
     """
     module: Baseline = plugins.find("compvqa.models", model, "predict", "baseline")
+    seen: dict[str, Any] = {}
+    if SCENES in getattr(module, "READS", ()):
+        if scenes is None:
+            raise InputError(f"the baseline {model} looks at scenes: give the folder of their tables by --scenes.")
+        seen = {"language": language_of(dataset), "scenes": AskedScenes(scenes)}
     columns = tuple(dict.fromkeys(("question_id", "answer", *module.COLUMNS)))
     train = _questions(dataset, split, train_parts, columns)
     test = _questions(dataset, split, parts, columns)
@@ -69,7 +82,7 @@ def predict(
     texts = {GENERATED: test} | ({PARAPHRASED: _paraphrased(test, paraphrases)} if paraphrases else {})
     known, found, counts = set(train["answer"].to_pylist()), [], {"in": len(train)}
     for text, asked in texts.items():
-        answers, p = module.predict(train, asked, seed) if len(asked) else ([], [])
+        answers, p = module.predict(train, asked, seed, **seen) if len(asked) else ([], [])
         filled = [[run] * len(asked), asked["question_id"], [text] * len(asked), answers, p]
         found.append(pa.table(filled, schema=PREDICTIONS.fields))
         counts[text] = len(asked)

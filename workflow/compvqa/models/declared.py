@@ -10,20 +10,22 @@ from pathlib import Path
 from compvqa.errors import InputError
 from compvqa.plugins import module_name
 
-REGIONS, PROGRAMS = "regions", "programs"
+REGIONS, PROGRAMS, SCENES = "regions", "programs", "scenes"
+
+KINDS = (REGIONS, PROGRAMS, SCENES)  # scenes: those of a baseline, as graphs
 
 
 @cache
 def reads(model: str) -> tuple[str, ...]:
-    """What the model named ``model`` reads besides texts: its literal ``READS``, some of :data:`REGIONS` and
-    :data:`PROGRAMS`; an :class:`InputError` where it is something else, or there is no such model."""
+    """What the model named ``model`` reads besides texts: its literal ``READS``, some of :data:`KINDS`; an
+    :class:`InputError` where it is something else, or there is no such model."""
     found: object = ()
     for node in _source(model).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["READS"]:
             found = _literal(node.value)
-    if not isinstance(found, tuple) or set(found) - {REGIONS, PROGRAMS}:
+    if not isinstance(found, tuple) or set(found) - {*KINDS}:
         raise InputError(
-            f"compvqa/models/{model}.py has a READS that is no tuple of {REGIONS!r} and {PROGRAMS!r}: write it as one."
+            f"compvqa/models/{model}.py has a READS that is no tuple of {', '.join(map(repr, KINDS))}: write it as one."
         )
     return found
 

@@ -8,9 +8,10 @@ The folder ``compvqa/<language>/`` has
   ``held(question)`` (the names of its properties, sorted) and ``PUBLISHED`` (further columns to publish: name to column
   and meaning);
 * ``facets.py`` with ``FACETS``: what scores of these questions can be told by (:class:`compvqa.programs.facets.Facet`);
-* ``trace.py`` with ``traced(program, scenes)`` (index, operator, arguments and value of each row in print) and
-  ``nouns(program)`` (what it looks for), and, if it likes, ``called(scene)`` (what objects are called in print, by id:
-  pages then show which of a picture's objects a value, which names them with commas between, is);
+* ``trace.py`` with ``traced(program, scenes)`` (index, operator, arguments and value of each row in print),
+  ``answered(program, scenes)`` (its answer alone, None where it has none) and ``nouns(program)`` (what it looks for),
+  and, if it likes, ``called(scene)`` (what objects are called in print, by id: pages then show which of a picture's
+  objects a value, which names them with commas between, is);
 * ``story.py`` with ``Tables`` and ``stories`` (for audits).
 """
 
@@ -39,6 +40,8 @@ class TraceModule(Protocol):
     """The module ``trace`` of a language. Scenes are of :class:`compvqa.scenes.graph.SceneGraph`."""
 
     def traced(self, program: Program, scenes: Sequence[Any]) -> list[tuple[str, str, str, str]]: ...
+
+    def answered(self, program: Program, scenes: Sequence[Any]) -> str | None: ...
 
     def nouns(self, program: Program) -> set[str]: ...
 
