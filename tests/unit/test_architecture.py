@@ -1,0 +1,43 @@
+"""docs/architecture.md is true of the tree: the places that it names are there, and the parts of each kind are those."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "workflow/compvqa"
+PAGE = (ROOT / "docs/architecture.md").read_text()
+MOST_TERMS = 40
+
+
+def table(heading: str) -> list[list[str]]:
+    """The rows of the table below a heading, without its head."""
+    section = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
+    (text,) = (part for part in section if part.startswith(heading))
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`([\w/.-]+(?:\.py|\.md|/))`", PAGE))))
+def test_what_it_names_is_there(name):
+    folders = (ROOT, PACKAGE, PACKAGE / "covr", PACKAGE / "clevr")
+    assert any((folder / name).exists() for folder in folders), name
+
+
+def test_each_word_is_explained_once_and_there_are_few():
+    words = [row[0] for row in table("Glossary")]
+    assert words == sorted(words) and len(set(words)) == len(words) <= MOST_TERMS
+
+
+@pytest.mark.parametrize(
+    ("concept", "found"),
+    [
+        ("engine", {path.stem for path in (ROOT / "rules/engines").glob("*.smk")}),
+        ("language", {path.parent.name for path in PACKAGE.glob("*/language.py") if path.parent.name != "programs"}),
+        ("contrast", {path.stem for path in (PACKAGE / "evaluation/contrasts").glob("[!_]*.py")}),
+    ],
+)
+def test_the_projects_parts_of_a_kind_are_listed(concept, found):
+    (row,) = (row for row in table("Seven concepts") if row[0] == concept)
+    assert set(row[-1].split(", ")) == found
