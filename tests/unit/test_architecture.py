@@ -1,4 +1,4 @@
-"""docs/architecture.md is true of the tree: the places that it names are there, and the parts of each kind are those."""
+"""docs/architecture.md is true of the tree: places that it names are there, and the parts of each kind are those."""
 
 import re
 from pathlib import Path
