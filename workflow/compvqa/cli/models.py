@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, graph_tables, optional, scene_tables
+from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, optional, scene_tables
 from compvqa.settings import Settings
 
 
@@ -80,36 +80,6 @@ def read_features(
         [scenes / "scenes.parquet", *settings.files],
         outputs,
         readers=settings.readers,
-    )
-
-
-def pretrain(
-    out: Annotated[Path, typer.Argument(help="Folder for the weights.")],
-    graphs: Annotated[Path, typer.Option(help="Folder with subgraphs/, occurrences/, seeds/, candidates/.")],
-    scenes: Scenes,
-    features: Features,
-    encoder: Annotated[Path | None, typer.Option(help="Encoder whose words the columns of features are.")] = None,
-    config: Config = None,
-    seed: Seed = 1,
-    code: Code = None,
-) -> None:
-    """Teach a model's backbone to match subgraphs with single images of the train side."""
-    from compvqa.covr.pretraining.training import MatchSettings
-    from compvqa.covr.pretraining.training import pretrain as work
-    from compvqa.run import validate
-    from compvqa.training.loop import plugin
-
-    frame = Frame("pretrain", config, seed, code)
-    request = frame.settings(ModelRequest)
-    size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
-    settings = validate(MatchSettings, request.pretraining, "pretraining")
-    found = graph_tables(graphs)
-    store = features / "regions.parquet", features / "features.safetensors"
-    frame.run(
-        lambda: work(request.model, *found, scenes / "scenes.parquet", *store, encoder, out, size, settings, seed),
-        [*(path for paths in found for path in paths), *scene_tables(scenes), *store, *([encoder] if encoder else [])],
-        [out / name for name in ("model.safetensors", "model.json", "history.parquet", "saw.parquet", "asked.parquet")],
-        model=request.model,
     )
 
 
@@ -284,50 +254,15 @@ def scores(
     )
 
 
-def statistics(
-    out: Annotated[Path, typer.Argument(help="Table of statistics to write.")],
-    dataset: Dataset,
-    code: Code = None,
-) -> None:
-    """Count what Table 3 and Figures 4 to 6 show."""
-    from compvqa.covr.statistics import statistics as work
-
-    frame = Frame("statistics", None, 0, code)
-    frame.run(lambda: work(dataset, out), [dataset], [out])
-
-
-def validity(
-    out: Annotated[Path, typer.Argument(help="Table of judged questions to write.")],
-    dataset: Dataset,
-    scenes: Scenes,
-    truth: Annotated[Path, typer.Option(help="Folder with complete/ and missing_only/.")],
-    lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
-    config: Config = None,
-    seed: Seed = 1,
-    code: Code = None,
-) -> None:
-    """Judge questions against the world's truth: which are invalid, and why."""
-    from compvqa.covr.judging.validity import ValiditySettings
-    from compvqa.covr.judging.validity import validity as work
-
-    frame = Frame("validity", config, seed, code)
-    settings = frame.settings(ValiditySettings)
-    inputs = [dataset, *scene_tables(scenes), truth, lexicon]
-    frame.run(lambda: work(dataset, scenes, truth, lexicon, out, settings, seed), inputs, [out])
-
-
 def add_to(app: typer.Typer) -> None:
     """Add these commands in the order of the chain."""
     for stage in (
         features,
         read_features,
-        pretrain,
         seen_before,
         train,
         predict,
         baseline,
         scores,
-        statistics,
-        validity,
     ):
         app.command(stage.__name__.replace("_", "-"))(stage)

@@ -1,4 +1,4 @@
-"""Commands that judge the filters against the truth."""
+"""Commands that count questions, and judge them and the filters against the truth."""
 
 from __future__ import annotations
 
@@ -7,7 +7,40 @@ from typing import Annotated
 
 import typer
 
+from compvqa.cli.models import Dataset, Scenes
 from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
+
+
+def statistics(
+    out: Annotated[Path, typer.Argument(help="Table of statistics to write.")],
+    dataset: Dataset,
+    code: Code = None,
+) -> None:
+    """Count what Table 3 and Figures 4 to 6 show."""
+    from compvqa.covr.statistics import statistics as work
+
+    frame = Frame("statistics", None, 0, code)
+    frame.run(lambda: work(dataset, out), [dataset], [out])
+
+
+def validity(
+    out: Annotated[Path, typer.Argument(help="Table of judged questions to write.")],
+    dataset: Dataset,
+    scenes: Scenes,
+    truth: Annotated[Path, typer.Option(help="Folder with complete/ and missing_only/.")],
+    lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Judge questions against the world's truth: which are invalid, and why."""
+    from compvqa.covr.judging.validity import ValiditySettings
+    from compvqa.covr.judging.validity import validity as work
+
+    frame = Frame("validity", config, seed, code)
+    settings = frame.settings(ValiditySettings)
+    inputs = [dataset, *scene_tables(scenes), truth, lexicon]
+    frame.run(lambda: work(dataset, scenes, truth, lexicon, out, settings, seed), inputs, [out])
 
 
 def distractors(
