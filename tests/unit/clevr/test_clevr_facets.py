@@ -102,7 +102,7 @@ def test_the_values_of_questions(bed):
     assert found == TOLD
 
 
-def test_accuracy_is_told_by_them_with_intervals_that_draw_images(bed, tmp_path):
+def test_accuracy_is_told_by_them_with_intervals_that_draw_images_as_the_language_says(bed, tmp_path):
     dataset, scenes, splits = (bed / f"{name}.parquet" for name in ("dataset/questions", "scenes/scenes", "splits/iid"))
     asked = {row["question_id"]: row["answer"] for row in tables.read(dataset).to_pylist()}
     said = asked | {"one_hop_1": "0", "same_relate_0": "no"}
@@ -111,7 +111,7 @@ def test_accuracy_is_told_by_them_with_intervals_that_draw_images(bed, tmp_path)
     ]
     predictions = tmp_path / "predictions.parquet"
     tables.write(predictions, PREDICTIONS, rows)
-    settings = ScoreSettings(facets=("kind", "effective_size", "cogent"), resample="images", resamples=200)
+    settings = ScoreSettings(facets=("kind", "effective_size", "cogent"), resamples=200)
     out, contrasts = tmp_path / "scores.parquet", tmp_path / "contrasts.parquet"
     score([predictions], dataset, [splits], out, contrasts, settings, scenes=scenes)
     found = {

@@ -41,7 +41,7 @@ def _operators() -> Iterator[Operator]:
     yield Operator("greater_than", numbers, (), TRUTH, "whether the first number is greater than the second")
 
 
-LANGUAGE = Language("clevr", tuple(_operators()))
+LANGUAGE = Language("clevr", tuple(_operators()), resampled="images")
 OPERATORS = LANGUAGE.operators
 
 

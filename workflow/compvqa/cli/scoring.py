@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compvqa.cli.options import NOTHING, Config, Frame, Seed, optional, scene_tables
+from compvqa.cli.options import NOTHING, Config, Frame, Seed, scene_tables
 from compvqa.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,14 +35,19 @@ def score(
     scenes: Annotated[
         Path | None, typer.Option(help="Folder of the scene tables; without it, that of the dataset's test-bed.")
     ] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(help="Table with question_id and question_index (origins.parquet): FILE has the latter."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Table of the scores to write: .csv or .parquet.")] = None,
     config: Config = None,
     seed: Seed = 1,
 ) -> None:
-    """Score anyone's predictions on a split: overall and by facet (template, property, …), with bootstrap intervals."""
+    """Score anyone's predictions on a split: overall and by template, property and every facet that the questions'
+    language has (--config '{"facets": […]}' names some), with bootstrap intervals."""
     from rich.console import Console
 
-    from compvqa.evaluation.facets import look_at_scenes
+    from compvqa.evaluation.facets import look_at_scenes, names_of
     from compvqa.evaluation.scores import ScoreSettings
     from compvqa.evaluation.submitted import save, score_file
     from compvqa.questions.dataset import language_of
@@ -55,7 +60,6 @@ def score(
         raise InputError(f"--out {out} does not say what to write: end it in .csv or .parquet.")
     frame = Frame("score", config, seed, None)
     settings = frame.settings(ScoreSettings)
-    frame.note({"parts": sorted(part), "paraphrased": paraphrased})
     made, questions = _find(split, dataset)
     paraphrases = questions.with_name("paraphrases.parquet") if paraphrased else None
     if paraphrases is not None and not paraphrases.exists():
@@ -64,18 +68,24 @@ def score(
         )
     language = language_of(questions)
     beside = scenes or questions.parent.parent / "scenes"
+    if "facets" not in settings.model_fields_set:
+        told = names_of(language, scenes=scenes is not None or (beside / "scenes.parquet").exists())
+        settings = settings.model_copy(update={"facets": told})
+    frame.note({"parts": sorted(part), "paraphrased": paraphrased, "facets": sorted(settings.facets)})
     looked_at = scene_tables(beside) if look_at_scenes(language, settings.facets) else []
     baselines = (text, size) if text and size else None
     rows: list[dict] = []
 
     def work() -> dict[str, int]:
-        found, counts = score_file(file, made, questions, part, paraphrases, baselines, settings, seed, *looked_at[:1])
+        shown = looked_at[0] if looked_at else None
+        found, counts = score_file(file, made, questions, part, paraphrases, baselines, settings, seed, shown, names)
         rows.extend(found)
         if out is not None:
             save(found, out)
         return counts
 
-    inputs = [file, made, questions, *optional(paraphrases), *optional(text), *optional(size), *looked_at]
+    others = [path for path in (paraphrases, text, size, names) if path]
+    inputs = [file, made, questions, *others, *looked_at]
     frame.run(work, inputs, [out] if out else [], language=language, contrast=list(settings.contrasts))
     for table in _tables(rows, file, settings.level):
         Console().print(table)

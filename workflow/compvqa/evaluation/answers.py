@@ -62,15 +62,15 @@ def judge(
     dataset: Path,
     parts: pa.Table,
     paraphrases: Path | None = None,
-    resample: Resampled = "questions",
+    resample: Resampled | None = None,
 ) -> int:
     """Make the table ``judged`` in ``db``: run, split, part, held_out, text, question_id, unit, correct (0 or 1).
 
     ``predictions`` are rows as in :data:`PREDICTIONS`, ``parts`` those of splits, and ``paraphrases`` is the table of
-    questions that have one. ``unit`` is what intervals draw anew (``resample``): the question, or all that are about
-    the same images. Gives the number of parts, each of its two texts apart, of which a run has no prediction: they are
-    left out. One of which it has only some, a question answered twice, or a run's name that can't be read
-    raise :class:`InputError`.
+    questions that have one. ``unit`` is what intervals draw anew (``resample``): the question, also where it is None,
+    or all that are about the same images. Gives the number of parts, each of its two texts apart, of which a run has no
+    prediction: they are left out. One of which it has only some, a question answered twice, or a run's name that can't
+    be read raise :class:`InputError`.
     """
     language_of(dataset)
     db.register("predictions", predictions)
@@ -107,7 +107,8 @@ def judge(
     return int(db.sql("select count(*) from covered where answered = 0").fetchall()[0][0])
 
 
-_UNIT = {"questions": "question_id", "images": "to_json(list_sort(q.scene_ids))"}
+_UNIT: dict[Resampled | None, str] = {None: "question_id", "questions": "question_id"}
+_UNIT["images"] = "to_json(list_sort(q.scene_ids))"
 _RUNS = pa.schema([("run", pa.string()), ("trained_on", pa.string())])
 
 

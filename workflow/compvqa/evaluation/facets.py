@@ -49,6 +49,12 @@ def of_language(language: str, names: Sequence[str]) -> list[Facet]:
     return chosen(names, module.FACETS, language)
 
 
+def names_of(language: str, scenes: bool) -> tuple[str, ...]:
+    """The names of all facets of a language; without ``scenes`` those that look at no question's scenes."""
+    module: FacetsModule = wings.part(language, "facets")
+    return tuple(facet.name for facet in module.FACETS if scenes or not facet.scenes)
+
+
 def look_at_scenes(language: str, names: Sequence[str]) -> bool:
     """Whether one of these facets of a language looks at the questions' scenes."""
     return any(facet.scenes for facet in of_language(language, names))

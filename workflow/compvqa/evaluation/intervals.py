@@ -19,10 +19,11 @@ class Resampling(Settings):
     """How intervals are made: by drawing the questions anew, with replacement, or the images that they are about."""
 
     resamples: PositiveInt = Field(2000, description="bootstrap resamples of the questions")
-    resample: Resampled = Field(
-        "questions",
+    resample: Resampled | None = Field(
+        None,
         description="what is drawn: questions, each by itself, or images, all questions about the same ones together "
-        "(cluster bootstrap): their intervals are wider where answers about an image are right or wrong together",
+        "(cluster bootstrap): their intervals are wider where answers about an image are right or wrong together; "
+        "null: as the questions' language says (covr: questions, clevr: images)",
     )
     level: float = Field(0.95, gt=0, lt=1, description="share of the resamples inside the interval")
 

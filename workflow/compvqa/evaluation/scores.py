@@ -19,6 +19,8 @@ from compvqa.evaluation.answers import Run, judge, open_predictions
 from compvqa.evaluation.contrasts import CONTRASTS, contrast_rows
 from compvqa.evaluation.facets import ALL, facets_of
 from compvqa.evaluation.intervals import Resampling, accuracy_interval, clustered_interval
+from compvqa.programs import wings
+from compvqa.questions.dataset import language_of
 from compvqa.splits.seen_before import SEEN_BEFORE
 from compvqa.tables import Schema
 
@@ -78,7 +80,7 @@ def score(
     looks at questions' scenes. ``seen`` are the guard's tables of what models have seen of splits
     (:mod:`compvqa.splits.seen_before`).
     """
-    settings = settings or ScoreSettings()
+    settings = settled(settings or ScoreSettings(), dataset)
     with query.connect(scores.parent) as db:
         parts = pa.concat_tables(tables.read(path) for path in splits)
         skipped = judge(db, open_predictions(predictions), dataset, parts, paraphrases, settings.resample)
@@ -91,6 +93,12 @@ def score(
     tables.write(contrasts, CONTRASTS, compared)
     dropped = {"dropped: run has no prediction of the part": skipped}
     return {"in": asked, "out": len(rows), "contrasts": len(compared), **dropped}
+
+
+def settled(settings: ScoreSettings, dataset: Path) -> ScoreSettings:
+    """The settings with what the language of the dataset's questions says where they leave it open: what is drawn."""
+    drawn = settings.resample or wings.language(language_of(dataset)).resampled
+    return settings.model_copy(update={"resample": drawn})
 
 
 def _before(row: Mapping[str, Any], before: Mapping[tuple[str, str, str], int | None]) -> dict[str, int | None]:

@@ -16,15 +16,16 @@ from compvqa.errors import InputError
 from compvqa.evaluation import facets
 from compvqa.evaluation.answers import judge
 from compvqa.evaluation.contrasts import contrast_rows
-from compvqa.evaluation.scores import ScoreSettings, score_rows
+from compvqa.evaluation.scores import ScoreSettings, score_rows, settled
 from compvqa.given import read_given
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
 from compvqa.questions.dataset import DATASET
 from compvqa.questions.tables import PARAPHRASES
-from compvqa.splits.setups import ALL, FIT
+from compvqa.splits.setups import ALL, FIT, TEST
 from compvqa.splits.splitters import SPLITS
 from compvqa.tables import Schema
 
+ID, INDEX = "question_id", "question_index"  # how a file may name questions
 SUBMITTED = Schema(
     "submitted",
     pa.schema(
@@ -55,6 +56,7 @@ def score_file(
     settings: ScoreSettings | None = None,
     seed: int = 0,
     scenes: Path | None = None,
+    names: Path | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """The rows of :data:`SUBMITTED` for the answers in ``file`` (columns question_id, answer), and counts.
 
@@ -62,13 +64,14 @@ def score_file(
     the file answers any question. With the table ``paraphrases`` the answers are to these, of the questions that have
     one. ``baselines`` are files on the same questions of a model without images, and of one trained on as many
     questions drawn from all: with them there is a generalization score. ``scenes``: the scenes table, beside which the
-    others lie that a facet may look at. Raises :class:`InputError` where answers are
-    missing, to unknown questions, or given twice.
+    others lie that a facet may look at. ``names``: a table of what the file that the questions were read from called
+    them (:data:`INDEX`); the files then name questions so, of ``parts``, or of those that are tested. Raises
+    :class:`InputError` where answers are missing, to unknown questions, or given twice.
     """
     files = {"comp": file} | (dict(zip(("text", "size"), baselines, strict=True)) if baselines else {})
-    known = set(tables.read(dataset, DATASET, ["question_id"])["question_id"].to_pylist())
-    answers = {variant: _read(path, known, dataset) for variant, path in files.items()}
     asked = _asked(split, paraphrases)
+    known = _known(dataset) if names is None else _named(names, asked, parts, split)
+    answers = {variant: _read(path, known, names or dataset, INDEX if names else ID) for variant, path in files.items()}
     asked = _of_parts(asked, _chosen(asked, parts, file, answers["comp"], split))
     for variant, path in files.items():
         _refuse_missing(path, answers[variant], asked, split)
@@ -78,7 +81,8 @@ def score_file(
             f"of {split}: answer such a part, or leave out the answers of the baselines."
         )
     predictions = _predictions(answers, PARAPHRASED if paraphrases else GENERATED)
-    rows = _rows(predictions, dataset, asked, paraphrases, settings or ScoreSettings(), seed, scenes)
+    settings = settled(settings or ScoreSettings(), dataset)
+    rows = _rows(predictions, dataset, asked, paraphrases, settings, seed, scenes)
     scored = set(asked["question_id"].to_pylist())
     counts = {"in": len(answers["comp"]), "scored": len(scored), "not asked": len(answers["comp"].keys() - scored)}
     return sorted(rows, key=lambda row: [row[column] for column in SUBMITTED.key]), counts
@@ -94,21 +98,40 @@ def save(rows: list[dict[str, Any]], out: Path) -> None:
         tables.write(out, SUBMITTED, rows)
 
 
-def _read(path: Path, known: set[str], dataset: Path) -> dict[str, str]:
-    """The answers in a file by question id."""
+def _known(dataset: Path) -> dict[str, str]:
+    """The ids of the dataset's questions, by which files name them."""
+    return {question_id: question_id for question_id in tables.read(dataset, DATASET, [ID])[ID].to_pylist()}
+
+
+def _named(names: Path, asked: pa.Table, parts: Sequence[str], split: Path) -> dict[str, str]:
+    """The ids of the questions of some parts of a split, by what the file that they were read from called them."""
+    chosen = _of_parts(asked, parts) if parts else asked.filter(pc.equal(asked["role"], TEST))
+    table = tables.read(names, columns=[ID, INDEX])
+    table = table.filter(pc.and_(pc.is_in(table[ID], chosen[ID].combine_chunks()), pc.is_valid(table[INDEX])))
+    found = dict(zip(map(str, table[INDEX].to_pylist()), table[ID].to_pylist(), strict=True))
+    if len(found) < len(table):
+        raise InputError(
+            f"in {names} several questions of {split} have one {INDEX}: name one part whose questions are of one file."
+        )
+    return found
+
+
+def _read(path: Path, known: Mapping[str, str], where_from: Path, column: str) -> dict[str, str]:
+    """The answers in a file by question id; ``known``: that of each question by what the file's ``column`` has."""
     answers: dict[str, str] = {}
     unknown = []
-    for where, (question_id, answer) in read_given(path, ("question_id", "answer")):
+    for where, (name, answer) in read_given(path, (column, "answer")):
+        question_id = known.get(name, name)
         if question_id in answers:
-            raise InputError(f"{where}: question {question_id} is answered already; keep one answer.")
+            raise InputError(f"{where}: question {name} is answered already; keep one answer.")
         if not answer.strip():
-            raise InputError(f"{where}: question {question_id} has no answer; give one.")
-        if question_id not in known:
-            unknown.append(question_id)
+            raise InputError(f"{where}: question {name} has no answer; give one.")
+        if name not in known:
+            unknown.append(name)
         answers[question_id] = answer.strip()
     if unknown:
         raise InputError(
-            f"{path} answers {len(unknown):,} questions that {dataset} does not hold (the first is {unknown[0]!r}): "
+            f"{path} answers {len(unknown):,} questions that {where_from} does not hold (the first is {unknown[0]!r}): "
             "take the ids from there."
         )
     return answers

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from compvqa.programs.rows import Program, Row
 
@@ -44,10 +45,15 @@ class Operator:
 
 @dataclass(frozen=True)
 class Language:
-    """The operators that programs of one name are made of."""
+    """The operators that programs of one name are made of.
+
+    ``resampled``: what intervals of scores draw anew, where the config does not say: questions, or the images that they
+    are about, where many questions are about one image.
+    """
 
     name: str
     all_operators: tuple[Operator, ...]
+    resampled: Literal["questions", "images"] = "questions"
 
     @cached_property
     def operators(self) -> Mapping[str, Operator]:
