@@ -49,6 +49,7 @@ PLAN = Plan(
     sizes=CONFIG.models.curve.sizes,
     paraphrased=bool(PARAPHRASES),
     pages=PAGES,
+    facets=CONFIG.scores.facets,
 )
 for name, page in PAGES.items():
     needed = [f"it needs {REQUIRED[what]}" for what in page.inputs if what in REQUIRED and not SHOWN[what]]

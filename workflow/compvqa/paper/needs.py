@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 from compvqa.evaluation import contrasts
 from compvqa.evaluation.answers import IID
+from compvqa.evaluation.facets import ALL, PROPERTY, TEMPLATE
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import plain
+from compvqa.paper.panels import panels, places
 from compvqa.paper.reference import Reference, Shown
-from compvqa.paper.scores import model_shown
+from compvqa.paper.scores import model_shown, of_any_size
 
 Place = tuple[str, str]  # row and column
 ON_THE_SPLIT = ("comp", "size")  # variants that are trained on the split itself, not on all of train
@@ -36,7 +38,7 @@ class Plan:
 
     ``runs`` and ``trained``: model, split and variant of each run, and the trained models among them. ``splits`` and
     ``setups``: the titles of those made, and their setups, by name. ``sizes``: the M of Figure 13. ``pages``: what is
-    shown, as ``<paper>/<page>``.
+    shown, as ``<paper>/<page>``. ``facets``: what scores are told by, beside template and property.
     """
 
     runs: frozenset[tuple[str, str, str]]
@@ -46,6 +48,7 @@ class Plan:
     sizes: tuple[int, ...]
     paraphrased: bool
     pages: Mapping[str, Reference]
+    facets: tuple[str, ...] = ()
 
     def asks(self, text: str) -> bool:
         """Whether the models answer a kind of text."""
@@ -79,9 +82,13 @@ def filled(reference: Reference, plan: Plan) -> dict[Place, bool]:
 
 def lacking(reference: Reference, plan: Plan) -> str:
     """Why a page of scores can have no number of ours, and what to do; empty if it can have one, or is another page."""
+    if why := _untold(reference, plan):
+        return why
     numbers = filled(reference, plan)
     if not numbers or any(numbers.values()) or _has_own_row(reference, plan):
         return ""
+    if reference.make == "panels":
+        return f"none of {', '.join(reference.columns)} is run: name one in models.trained or models.baselines"
     if _model(reference, plan) not in plan.trained:
         start = reference.options.get("model")
         named = f"one whose name starts with {start}" if start else "one"
@@ -95,6 +102,17 @@ def lacking(reference: Reference, plan: Plan) -> str:
         titles = " or ".join(reference.options["splits"])
         return f"no model is trained with several M on {titles}: name such a split in models.curve.splits"
     return "no model is trained on a split of it: name its splits in splits.names and models.splits"
+
+
+def _untold(reference: Reference, plan: Plan) -> str:
+    """What the scores of a page of panels lack of what it shows; empty if nothing."""
+    shown = panels(reference) if reference.make == "panels" else []
+    told = {ALL, TEMPLATE, PROPERTY, *plan.facets}
+    if facets := [panel.facet for panel in shown if panel.facet not in told]:
+        return f"it tells accuracy by {facets[0]}: name that in scores.facets"
+    if splits := [panel.split for panel in shown if panel.split not in {IID, *plan.splits}]:
+        return f"it shows the split {splits[0]}: name that in splits.names"
+    return ""
 
 
 def _has_own_row(reference: Reference, plan: Plan) -> bool:
@@ -113,6 +131,8 @@ def _answers(shown: Shown, splits: Iterable[str], text: str, model: str) -> Iter
     for split in splits:
         if shown.baseline:
             yield Answers(shown.baseline, IID, IID, text)
+        elif shown.model:
+            yield from (Answers(shown.model, IID, v, text) for v in variants)
         else:
             yield from (Answers(model, split if v in ON_THE_SPLIT else IID, v, text) for v in variants)
 
@@ -149,6 +169,17 @@ def _compositional(reference: Reference, plan: Plan) -> Cells:
                 yield (row, column), _answers(shown, plan.named(row), text, _model(reference, plan))
 
 
+def _panels(reference: Reference, plan: Plan) -> Cells:
+    """Whatever is asked, runs of the split iid answer it."""
+    for column in reference.columns:
+        shown = reference.shown(column)
+        if shown.model:
+            shown = shown.model_copy(update={"model": of_any_size(shown.model, plan.trained)})
+        for panel in panels(reference):
+            for place in places(panel, reference):
+                yield (place, column), _answers(shown, [IID], shown.text or GENERATED, "")
+
+
 def _few_shot(reference: Reference, plan: Plan) -> Cells:
     for title in reference.options["splits"]:
         for m in plan.sizes:
@@ -170,6 +201,7 @@ _MAKERS: dict[str, Callable[[Reference, Plan], Cells]] = {
     "accuracy": _by_group,
     "by_property": _by_group,
     "compositional": _compositional,
+    "panels": _panels,
     "few_shot": _few_shot,
     "findings": _findings,
 }

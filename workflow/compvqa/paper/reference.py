@@ -24,15 +24,22 @@ class Fact(Settings):
     value: Number | None = Field(None, description="its number, if it is one")
     low: Number | None = Field(None, description="the lower end, if it is a range")
     high: Number | None = Field(None, description="the upper end, if it is a range")
+    of: tuple[tuple[str, str], ...] = Field(
+        (), description="the places (row, column) of the table that have its number"
+    )
 
 
 class Shown(Settings):
     """What a column or a row shows: whose accuracy, on what. A cell joins what its column and its row say."""
 
     variant: str | None = Field(
-        None, description="what the page's model was trained on: text, iid, easy, or of a split comp and size"
+        None, description="what the model was trained on: text, iid, easy, or of a split comp and size"
     )
     baseline: str | None = Field(None, description="in place of the page's model, a baseline such as maj")
+    model: str | None = Field(
+        None,
+        description="in place of the page's model, the trained one of this name, or of this name and a size: lstm-tiny",
+    )
     part: str | None = Field(None, description="the part that is answered")
     text: str | None = Field(None, description="the text that is asked: generated or paraphrased")
     contrast: str | None = Field(
@@ -64,7 +71,9 @@ class Reference(Settings):
     columns: tuple[str, ...] = Field((), description="the paper's columns")
     rows: dict[str, tuple[Printed, ...]] = Field({}, description="the paper's rows, by label")
     shows: dict[str, Shown] = Field({}, description="what columns, and rows, of accuracies show, by label")
-    rows_from: str | None = Field(None, description="another page of the paper whose columns, rows and shows it has")
+    rows_from: str | None = Field(
+        None, description="another page of the paper whose columns, rows, shows, facts and panels it has"
+    )
     printed: dict[str, str] = Field({}, description="the label as the paper prints it, where ours differs")
     facts: dict[str, Fact] = Field({}, description="what the paper says in words")
     notes: tuple[str, ...] = Field((), description="sentences below the table or figure")
@@ -74,7 +83,13 @@ class Reference(Settings):
     )
 
     def value(self, row: str, column: str) -> Printed:
-        """The paper's value, or None where it has none; labels match up to case and punctuation."""
+        """The paper's value, or None where it has none; labels match up to case and punctuation.
+
+        It stands in a row, or is said in words (``of`` of a fact).
+        """
+        said = {(plain(first), plain(second)): fact.value for fact in self.facts.values() for first, second in fact.of}
+        if (plain(row), plain(column)) in said:
+            return said[plain(row), plain(column)]
         by_row = {plain(label): values for label, values in self.rows.items()}
         by_column = {plain(label): number for number, label in enumerate(self.columns)}
         values, number = by_row.get(plain(row)), by_column.get(plain(column))
@@ -104,7 +119,10 @@ def load(path: Path) -> Reference:
         raise InputError(f"{path}: {where} is wrong: {first['msg']}.") from None
     if reference.rows_from:
         other = load(path.with_name(f"{reference.rows_from}.yaml"))
-        reference = reference.model_copy(update={key: getattr(other, key) for key in ("columns", "rows", "shows")})
+        taken = {key: getattr(other, key) for key in ("columns", "rows", "shows")}
+        options = {key: value for key, value in other.options.items() if key == "panels"} | reference.options
+        facts = {**other.facts, **reference.facts}
+        reference = reference.model_copy(update=taken | {"options": options, "facts": facts})
     for label, values in reference.rows.items():
         if len(values) != len(reference.columns):
             raise InputError(f"{path}: row {label} has {len(values)} values, the columns are {len(reference.columns)}.")

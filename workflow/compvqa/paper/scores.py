@@ -20,6 +20,7 @@ from compvqa.paper.render import Cell
 COLUMNS = ["model", "split", "variant", "seed", "part", "text", "facet", "value", "n", "right", "low", "high"]
 COLUMNS += ["asked_before"]
 OF_M = r"^m(\d+)$"  # variants that saw M train questions with the property
+SIZES = ("large", "medium", "small", "tiny")  # of models, which end their names
 Interval = tuple[float, float]
 
 
@@ -27,13 +28,14 @@ Interval = tuple[float, float]
 class Score:
     """An accuracy in percent: mean and deviation (None with one seed) over ``seeds`` runs, and the interval from the
     lowest end of any run's to the highest; ``asked``: how many examples of a pretraining of theirs had what the split
-    holds out."""
+    holds out; ``questions``: how many were asked."""
 
     mean: float
     deviation: float | None
     seeds: int
     interval: Interval
     asked: int = 0
+    questions: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,9 @@ class Results:
         rows = self._of(shown, split, part, text)
         return _score(rows[rows["facet"] == ALL])
 
-    def by(self, facet: str, shown: Shown, part: str, text: str = GENERATED) -> dict[str, Score]:
-        """The accuracy of what is ``shown`` on a part of the i.i.d. split, by the values of a facet."""
-        rows = self._of(shown, IID, part, text)
+    def by(self, facet: str, shown: Shown, part: str, text: str = GENERATED, split: str = IID) -> dict[str, Score]:
+        """The accuracy of what is ``shown`` on a part of a split, by the values of a facet."""
+        rows = self._of(shown, split, part, text)
         scores = {str(value): _score(of) for value, of in rows[rows["facet"] == facet].groupby("value")}
         return {value: score for value, score in scores.items() if score}
 
@@ -107,7 +109,8 @@ class Results:
         rows = self.rows[chosen]
         if shown.baseline:
             return rows[rows["model"] == shown.baseline]
-        return rows[(rows["model"] == self.model) & (rows["variant"] == shown.variant)]
+        model = of_any_size(shown.model, rows["model"]) if shown.model else self.model
+        return rows[(rows["model"] == model) & (rows["variant"] == shown.variant)]
 
 
 def model_shown(models: Iterable[str], options: Mapping[str, object], others: Iterable[str]) -> str:
@@ -120,13 +123,19 @@ def model_shown(models: Iterable[str], options: Mapping[str, object], others: It
     return next(iter([*near, *([] if "model" in options else sorted(set(others)))]), named)
 
 
+def of_any_size(name: str, models: Iterable[str]) -> str:
+    """The one of ``models`` that is called so, or so and by a size; ``name`` itself where there is none."""
+    there = set(models)
+    return next((model for model in (name, *(f"{name}-{size}" for size in SIZES)) if model in there), name)
+
+
 def _score(rows: pd.DataFrame) -> Score | None:
     if rows.empty:
         return None
     mean, deviation = over_seeds(100 * rows["accuracy"])
     between = 100 * float(rows["low"].min()), 100 * float(rows["high"].max())
     asked = rows["asked_before"].max()  # nulls left out
-    return Score(mean, deviation, len(rows), between, 0 if pd.isna(asked) else int(asked))
+    return Score(mean, deviation, len(rows), between, 0 if pd.isna(asked) else int(asked), int(rows["n"].max()))
 
 
 def beside(score: Score | None, paper: Printed, reference: Reference) -> Cell:
