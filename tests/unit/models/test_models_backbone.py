@@ -69,12 +69,17 @@ def test_words_places_and_features_all_count(module, batch):
 
 
 @EVERY
-def test_a_question_model_sees_no_image_where_these_are_zeroed(module, batch):
+def test_a_question_model_sees_neither_images_nor_their_number_where_these_are_zeroed(module, batch):
     given = batch | {"question_of": torch.tensor([0, 1])}
     other = given | {"features": given["features"] + 1}
+    images = ("features", "geometry", "region_mask")
+    more = (
+        given | {name: batch[name][[0, 1, 1, 0, 1]] for name in images} | {"question_of": torch.tensor([0, 0, 0, 0, 1])}
+    )
     blind, seeing = (made(module, MultiImageModel, images=images) for images in ("zeroed", "seen"))
-    assert torch.equal(blind(**other)["logits"], blind(**given)["logits"])
-    assert not torch.allclose(seeing(**other)["logits"], seeing(**given)["logits"])
+    for changed in (other, more):
+        assert torch.equal(blind(**changed)["logits"], blind(**given)["logits"])
+        assert not torch.allclose(seeing(**changed)["logits"], seeing(**given)["logits"])
     assert f"backbone.{module.Backbone.word_embedding}" in seeing.state_dict()
 
 

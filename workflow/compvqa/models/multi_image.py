@@ -30,7 +30,7 @@ class MultiImageModel(nn.Module):
     ``backbone`` maps (input_ids [n, L], attention_mask [n, L], features [n, K, D], geometry [n, K, 5], region_mask
     [n, K]) to vectors of the images [n, H] and of their regions [n, K, R], H and R its attributes ``hidden_size`` and
     ``region_size``. Features come as narrow as they are stored: the backbone widens them. Where ``settings.images`` is
-    zeroed it sees one region of zeros in place of each image (the text-only baseline VBText).
+    zeroed it sees one image of one region of zeros, however many there are (the text-only baseline VBText).
     """
 
     def __init__(self, backbone: Any, settings: BackboneSettings, n_answers: int):
@@ -81,7 +81,8 @@ class MultiImageModel(nn.Module):
             nothing = features.new_zeros(len(input_ids), 1, features.shape[2])
             place = geometry.new_zeros(len(input_ids), 1, geometry.shape[2])
             mask = region_mask.new_ones(len(input_ids), 1)
-            pooled = self.backbone(input_ids, attention_mask, nothing, place, mask)[0][question_of]
+            pooled = self.backbone(input_ids, attention_mask, nothing, place, mask)[0]
+            question_of = torch.arange(len(input_ids), device=question_of.device)
         else:
             pooled = self._pooled(input_ids, attention_mask, features, geometry, region_mask, question_of)
         rows, mask = self._rows(pooled, question_of, len(input_ids))
