@@ -11,7 +11,7 @@ from compvqa.covr.questions.references import condition_rows, rows
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
 from compvqa.programs.language import ProgramTypeError
 from compvqa.programs.printed import listing, show
-from compvqa.programs.rows import Row, anonymize, from_json, to_json, walk
+from compvqa.programs.rows import Row, anonymize, from_json, is_program, to_json, walk
 from fixtures.subgraphs import subgraphs
 from fixtures.table10 import ROWS
 
@@ -68,12 +68,15 @@ def test_json_keeps_programs_and_their_types(g, condition):
 
 
 @given(subgraphs())
-def test_anonymous_programs_keep_structure_and_numbers_but_no_names(g):
+def test_anonymous_programs_keep_structure_and_by_a_switch_numbers_but_no_names(g):
     program = [*rows(g), Row("GroupByImages", (), (len(rows(g)) - 1,))]
     program += [Row("KeepIfValuesCountGeq", (3,), (len(program) - 1,)), Row("Count", (), (len(program),))]
-    hidden = from_json(anonymize(program))
-    assert [(r.operation, r.dependencies) for r in hidden] == [(r.operation, r.dependencies) for r in program]
-    assert {a for row in walk(hidden) for a in row.arguments} == {"_", 3}
+    program.append(Row("Some", (condition_rows("red", ()),), (0,)))
+    for numbers, kept in ((False, set()), (True, {3})):
+        hidden = from_json(anonymize(program, numbers))
+        assert [(r.operation, r.dependencies) for r in hidden] == [(r.operation, r.dependencies) for r in program]
+        assert [row.operation for row in walk(hidden)] == [row.operation for row in walk(program)]
+        assert {a for row in walk(hidden) for a in row.arguments if not is_program(a)} == kept
 
 
 @pytest.mark.parametrize(

@@ -116,15 +116,18 @@ def test_all_pairs_that_may_be_held_out_are_found(tmp_path):
     assert {f"held out: {x} + {y}" for x, y in expected} == {key for key in counts if key.startswith("held out: ")}
 
 
-def test_other_draws_hold_out_others(tmp_path):
+def test_draws_are_apart_as_far_as_there_are_pairs(tmp_path):
     questions = [("train", noun, ()) for noun in NOUNS] + [("train", "bed", (a,)) for a in ATTRIBUTES]
     questions += [("dev", noun, pair) for noun in NOUNS for pair in combinations(ATTRIBUTES, 2)]
     drawn = {"kind": "pairs", "pairs": 3, "least_alone": 1, "least_together": 1}
-    found = set()
-    for number in range(1, 6):
+    before: set[str] = set()
+    for number in range(1, 9):
         _, counts = split_up(tmp_path, questions, PAIRS | {"drawn": drawn | {"draw": number}})
-        found.add(frozenset(key for key in counts if key.startswith("held out: ")))
-    assert len(found) > 1
+        found = {key for key in counts if key.startswith("held out: ")}
+        assert counts["pairs held out by an earlier draw too"] == len(before & found)
+        assert not before & found or len(before) + 3 > counts["pairs to choose from"]
+        before |= found
+    assert len(before) == counts["pairs to choose from"]
 
 
 def test_every_split_of_the_papers_tables_is_defined(root):

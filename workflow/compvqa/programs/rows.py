@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-PLACEHOLDER = "_"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -61,19 +60,23 @@ def _from_data(data: list[Any]) -> tuple[Row, ...]:
     )
 
 
-def anonymize(program: Program) -> str:
-    """The program's JSON with each noun, attribute, group, relation and modifier replaced by one placeholder.
+def anonymize(program: Program, numbers: bool = False) -> str:
+    """The program's JSON without arguments but sub-programs, which lose theirs too, and with ``numbers`` these.
 
-    Numbers and operators stay: programs with equal results need the same reasoning (COVR, section 3.3).
+    What is left is the program's structure, by which COVR's authors count and hold out programs (section 3.3, 4.2).
     """
-    return to_json(_anonymous(program))
+    return to_json(_anonymous(program, numbers))
 
 
-def _anonymous(program: Program) -> tuple[Row, ...]:
+def _anonymous(program: Program, numbers: bool) -> tuple[Row, ...]:
     return tuple(
         Row(
             row.operation,
-            tuple(_anonymous(a) if is_program(a) else PLACEHOLDER if isinstance(a, str) else a for a in row.arguments),
+            tuple(
+                _anonymous(a, numbers) if is_program(a) else a
+                for a in row.arguments
+                if is_program(a) or (numbers and not isinstance(a, str))
+            ),
             row.dependencies,
         )
         for row in program

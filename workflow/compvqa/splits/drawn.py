@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Literal
@@ -43,14 +44,21 @@ class _Drawn(Settings):
 
 
 class DrawnPrograms(_Drawn):
-    """The program split: a share of all programs, their names anonymised, is never seen in train."""
+    """The program split: a share of all programs' structures is never seen in train."""
 
     kind: Literal["programs"]
-    share: float = Field(0.2, gt=0, lt=1, description="held-out share of all anonymised programs")
+    share: float = Field(0.2, gt=0, lt=1, description="held-out share of all structures")
+    numbers: bool = Field(
+        False,
+        description="whether programs that differ in a number alone have two structures (authors' code: one)",
+    )
 
 
 class DrawnPairs(_Drawn):
-    """The lexical split: pairs of nouns, attributes or relations that are never together in one program of train."""
+    """The lexical split: pairs of nouns, attributes or relations that are never together in one program of train.
+
+    A draw takes pairs that earlier ones (1, 2 …) have not, as far as there are enough, so that draws are apart.
+    """
 
     kind: Literal["pairs"]
     pairs: PositiveInt = Field(65, description="held-out pairs of names")
@@ -66,15 +74,23 @@ def draw(dataset: Path, drawn: Drawn, seed: int) -> tuple[Predicate, dict[str, i
     of dev and test too."""
     if drawn.released and _given(dataset, drawn.released):
         return lambda question: drawn.released in (question.given or ()), {f"drawn as released: {drawn.released}": 1}
-    salt = f"{drawn.kind} {drawn.draw}"
     if isinstance(drawn, DrawnPrograms):
-        known = sorted({anonymize(question.program) for _, question in _questions(dataset)})
-        chosen = set(by_rank(seed, salt, known)[: round(drawn.share * len(known))])
+        structure = partial(anonymize, numbers=drawn.numbers)
+        known = sorted({structure(question.program) for _, question in _questions(dataset)})
+        chosen = set(by_rank(seed, f"programs {drawn.draw}", known)[: round(drawn.share * len(known))])
         counts = {"programs": len(known), "programs held out": len(chosen)}
-        return lambda question: anonymize(question.program) in chosen, counts
+        return lambda question: structure(question.program) in chosen, counts
     names = _Names.read(dataset)
-    pairs = names.choose(by_rank(seed, salt, names.candidates(drawn)), drawn)
-    counts = {"pairs held out": len(pairs)} | {f"held out: {x} + {y}": names.together[x, y] for x, y in pairs}
+    candidates = names.candidates(drawn)
+    pairs: list[NamePair] = []
+    before: set[NamePair] = set()
+    for number in range(min(drawn.draw, 1), drawn.draw + 1):
+        before.update(pairs)
+        ranked = by_rank(seed, f"pairs {number}", candidates)
+        pairs = names.choose(sorted(ranked, key=before.__contains__), drawn)
+    counts = {"pairs held out": len(pairs), "pairs held out by an earlier draw too": len(before & set(pairs))}
+    counts |= {"pairs to choose from": len(candidates)}
+    counts |= {f"held out: {x} + {y}": names.together[x, y] for x, y in pairs}
     if len(pairs) < drawn.pairs:
         counts[f"fewer pairs than {drawn.pairs} can be held out"] = len(pairs)
     partners: dict[str, set[str]] = defaultdict(set)
