@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compvqa.paper.render import Cell, Row, Table, save, tex, to_csv, to_html, to_latex, written
+from compvqa.paper.render import NEAR, Cell, Row, Table, save, tex, to_csv, to_html, to_latex, written
 
 NASTY = 'a</script><b>&"'
 
@@ -51,28 +51,44 @@ def test_a_row_that_was_not_trained_says_so_beside_the_papers_numbers():
     assert words[words.index("x") :][:5] == ["x", "40", "not", "trained", "50.8"]
 
 
-def compared(paper, interval=(0.4, 0.6)) -> Cell:
-    return Cell(0.5, paper=paper, form="score", interval=interval)
+def compared(paper, interval=(0.45, 0.55), **more) -> Cell:
+    return Cell(0.5, paper=paper, form="score", interval=interval, **more)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_the_papers_value_is_inside_our_interval_or_outside(a, b, paper):
+def test_a_colour_says_what_our_interval_decides_about_the_papers_value(a, b, paper):
     low, high = sorted((a, b))
+    near = all(abs(end - paper) <= NEAR["score"] for end in (low, high))
+    look = "outside" if paper < low or paper > high else "inside" if near else ""
     for value in (paper, (paper, 9.0)):  # of a pair its mean
-        assert compared(value, (low, high)).look == ("outside" if paper < low or paper > high else "inside")
+        assert compared(value, (low, high)).look == look
+        assert compared(value, (low, high), comparable=False).look == ""
     assert compared(paper, None).look == compared(None, (low, high)).look == compared("–", (low, high)).look == ""
 
 
-def test_cells_are_coloured_by_whether_our_interval_holds_the_papers_value():
-    row = Row("x", (compared(0.6), compared(0.61)))
+def test_more_questions_never_take_green_away():
+    """Of intervals about one value, a narrower one that holds the paper's is at least as green."""
+    looks = [Cell(50.0, paper=51.0, interval=(50 - wide, 50 + wide)).look for wide in (20, 10, 5, 4, 2, 1)]
+    assert looks == ["", "", "", "inside", "inside", "inside"]
+
+
+def test_cells_show_their_interval_and_n_and_are_coloured_where_it_decides():
+    row = Row("x", (compared(0.54, n=1234), compared(0.61, n=9)))
     page = to_html(table(row))
     assert re.findall(r'<td class="(ours[^"]*)">', page) == ["ours inside", "ours outside"]
     words = " ".join(" ".join(Text(page).words).split())
-    assert "Green where our interval, from bootstrap resamples of the questions, holds the paper's value" in words
-    latex = r"x & \textcolor{teal}{0.50} \textcolor{gray}{0.60} & \textcolor{orange}{0.50} \textcolor{gray}{0.61} \\"
+    assert "[0.45, 0.55] n 1,234" in words and "[0.45, 0.55] n 9" in words
+    assert "Green where it lies within 5 points (a score: 0.1) of the paper's value" in words
+    latex = r"x & \textcolor{teal}{0.50} {\scriptsize [0.45, 0.55] n 1,234} \textcolor{gray}{0.54} & \textcolor{orange}"
     assert latex in to_latex(table(row))
     (line,) = csv.DictReader(io.StringIO(to_csv(table(row))))
-    assert (line["A low"], line["A high"], line["A (paper)"]) == ("0.4", "0.6", "0.60")
+    assert (line["A low"], line["A high"], line["A n"], line["A (paper)"]) == ("0.45", "0.55", "1234", "0.54")
+
+
+def test_a_number_that_is_undefined_says_why():
+    cell = Cell("no gap", paper=0.5, form="score", n=40)
+    assert (cell.ours, cell.look, cell.doubt) == ("no gap", "", "")
+    assert "no gap" in to_html(table(Row("x", (cell, Cell(1.0)))))
 
 
 def test_without_an_interval_nothing_is_said_of_colours():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from compvqa.evaluation.contrasts import CONTRASTS
 from compvqa.evaluation.scores import SCORES
 from compvqa.paper.reference import Reference, Shown
-from compvqa.paper.scores import Results, beside, contrast_interval
+from compvqa.paper.scores import Doubt, Results, beside, contrast_doubt
 from compvqa.tables import write
 
 REFERENCE = Reference(title="x", citation="y", kind="table", make="z", inputs=())
@@ -102,26 +102,28 @@ def test_accuracy_by_m_is_of_the_runs_with_an_m(tmp_path):
 
 def test_the_widest_interval_of_generalization_scores_is_taken(tmp_path):
     named = {"model": "visualbert", "part": "test_comp", "text": "generated", "n": 9, "seeds": 1}
-    named |= {"contrast": "generalization", "accuracies": "{}", "score": 0.5}
-    rows = [named | {"split": f"program-{n}", "low": n / 10, "high": n / 5} for n in (1, 2, 3)]
-    rows += [named | {"split": "program-4", "score": None, "low": None, "high": None}]
+    named |= {"contrast": "generalization", "accuracies": "{}", "score": 0.5, "undefined": 0.0, "below": 1.0}
+    rows = [named | {"split": f"program-{n}", "low": n / 10, "high": n / 5, "n": 10 - n} for n in (1, 2, 3)]
+    rows += [named | {"split": "program-4", "score": None, "low": None, "high": None, "undefined": 0.6, "below": 0.3}]
     rows += [named | {"split": "program-1", "text": "paraphrased", "low": 0.0, "high": 9.0}]
     rows += [named | {"contrast": "other", "split": "program-1", "low": 0.0, "high": 9.0}]
     path, name = tmp_path / "contrasts.parquet", "generalization"
     write(path, CONTRASTS, rows)
     draws = ["program_1", "program-2", "program-4"]
-    assert contrast_interval(path, name, "visualbert", draws, "test_comp") == pytest.approx((0.1, 0.4))
-    assert contrast_interval(path, name, "visualbert", ["program-4"], "test_comp") is None
-    assert contrast_interval(path, name, "vilbert", ["program-1"], "test_comp") is None
+    found = contrast_doubt(path, name, "visualbert", draws, "test_comp")
+    assert found == Doubt(pytest.approx((0.1, 0.4)), 8, 0.6, 0.3)
+    assert contrast_doubt(path, name, "visualbert", ["program-4"], "test_comp").interval is None
+    assert contrast_doubt(path, name, "vilbert", ["program-1"], "test_comp") is None
 
 
 def test_what_stands_apart_is_not_compared(tmp_path):
     score = results(tmp_path, [run("visualbert.iid.iid.1", 0.5)], model="visualbert").score(
         Shown(variant="iid"), "iid", "test"
     )
-    assert beside(score, 45.0, REFERENCE).holds is True
-    assert beside(score, 61.0, REFERENCE).holds is False
-    assert beside(score, 45.0, REFERENCE.model_copy(update={"apart": "an earlier dataset"})).holds is None
+    assert beside(score, 45.0, REFERENCE).agrees is None  # from 40 to 60: too wide to agree with it
+    assert beside(score, 61.0, REFERENCE).agrees is False
+    apart = beside(score, 61.0, REFERENCE.model_copy(update={"apart": "an earlier dataset"}))
+    assert (apart.agrees, apart.look, apart.doubt) == (None, "", "[40.0, 60.0] n 1,000")
     assert beside(None, 45.0, REFERENCE).ours == "–"
 
 
@@ -137,6 +139,6 @@ def test_a_score_tells_what_was_asked_before_of_any_of_its_runs(tmp_path):
     comp, size = (found.score(Shown(variant=variant), "some", "test") for variant in ("comp", "size"))
     assert (comp.asked, size.asked, found.score(Shown(variant="comp"), "other", "test").asked) == (70, 0, 0)
     assert beside(comp, 50.0, REFERENCE).sign == "‡" and beside(size, 50.0, REFERENCE).sign == ""
-    assert found.contrast("generalization", "some", "test")[2] == 70  # made of the three
-    assert found.contrast("generalization", "other", "test")[2] == 0
+    assert found.contrast("generalization", "some", "test")[1] == 70  # made of the three
+    assert found.contrast("generalization", "other", "test")[1] == 0
     assert found.by_m("some", "test")["asked"].tolist() == [9]

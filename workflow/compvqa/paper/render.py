@@ -22,6 +22,7 @@ _TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\te
 _TEX |= {"∪": r"$\cup$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''", "≥": r"$\geq$", "≤": r"$\leq$"}
 _TEX |= {"◆": r"$\diamond$", "→": r"$\to$", "…": r"\ldots{}", "<": r"\textless{}", ">": r"\textgreater{}"}
 _TEX |= {SIGN: r"$\ddagger$", "∈": r"$\in$", "|": r"\textbar{}", "\n": r"\newline "}
+NEAR = {"percent": 5.0, "score": 0.1}  # how near to the paper's value an interval must lie to agree with it
 _COLORS = {"low": "red", "inside": "teal", "outside": "orange"}
 _TEXTWIDTH = 0.7  # of the page's width, shared by the columns that hold words
 Piece = tuple[str, bool]
@@ -29,12 +30,14 @@ Piece = tuple[str, bool]
 
 @dataclass(frozen=True)
 class Cell:
-    """One value: ours (mean, and deviation over ``n`` seeds), the paper's, and how it is written.
+    """One value: ours (mean, and deviation over seeds), the paper's, and how it is written.
 
-    ``interval``: of our value, in its unit. ``form``: ``percent`` (50.8), ``score`` (0.18), ``count`` (1,234), ``mean``
-    (4.4), ``text`` (words, in lines), ``none`` (stays blank). ``low`` marks a model below the text-only baseline,
-    ``marks`` the parts of a text (start, end) that are underlined. ``asked``: how many examples of the model's
-    pretraining had what the split holds out, for which the number has a sign, and the table its legend.
+    ``interval``: of our value, in its unit, from ``n`` questions. ``comparable``: whether the paper's value is of the
+    same data; a colour says what an interval decides about it. ``form``: ``percent`` (50.8), ``score`` (0.18),
+    ``count`` (1,234), ``mean`` (4.4), ``text`` (words, in lines), ``none`` (stays blank). ``low`` marks a model that is
+    surely below the text-only baseline, ``marks`` the parts of a text (start, end) that are underlined. ``asked``: how
+    many examples of the model's pretraining had what the split holds out, for which the number has a sign, and the
+    table its legend.
     """
 
     value: float | str | None = None
@@ -44,21 +47,35 @@ class Cell:
     low: bool = False
     marks: tuple[tuple[int, int], ...] = ()
     interval: tuple[float, float] | None = None
+    n: int | None = None
+    comparable: bool = True
     asked: int = 0
 
     @property
-    def holds(self) -> bool | None:
-        """Whether our interval holds the paper's value (of a pair its mean); None where there is nothing to compare."""
+    def agrees(self) -> bool | None:
+        """Whether our interval lies near the paper's value (of a pair its mean), :data:`NEAR`, or does not hold it;
+        None where it does neither, or there is nothing to compare."""
         paper = self.paper[0] if isinstance(self.paper, tuple) else self.paper
-        if self.interval is None or paper is None or isinstance(paper, str):
+        if self.interval is None or not self.comparable or paper is None or isinstance(paper, str):
             return None
         low, high = self.interval
-        return low <= paper <= high
+        if not low <= paper <= high:
+            return False
+        near = NEAR.get(self.form, 0.0)
+        return True if paper - near <= low and high <= paper + near else None
 
     @property
     def look(self) -> str:
         """The name of its look: ``low``, ``inside``, ``outside`` or none."""
-        return "low" if self.low else {True: "inside", False: "outside", None: ""}[self.holds]
+        return "low" if self.low else {True: "inside", False: "outside", None: ""}[self.agrees]
+
+    @property
+    def doubt(self) -> str:
+        """The interval of our value, and from how many questions it is; empty where there is none."""
+        if self.interval is None or self.value is None:
+            return ""
+        low, high = (written(end, self.form) for end in self.interval)
+        return f"[{low}, {high}]" + (f" n {self.n:,}" if self.n is not None else "")
 
     @property
     def ours(self) -> str:
@@ -140,8 +157,12 @@ class Table:
         return tuple(any(row.cells[i].interval for row in self.rows) for i in range(len(self.columns)))
 
     def compared(self) -> bool:
-        """Whether any of the paper's values is compared with an interval of ours."""
-        return any(cell.holds is not None for row in self.rows for cell in row.cells)
+        """Whether any interval of ours decides anything about a value of the paper."""
+        return any(cell.agrees is not None for row in self.rows for cell in row.cells)
+
+    def counted(self) -> tuple[bool, ...]:
+        """For each column whether any of its cells says from how many questions it is."""
+        return tuple(any(row.cells[i].n is not None for row in self.rows) for i in range(len(self.columns)))
 
     def asked(self) -> tuple[bool, ...]:
         """For each column whether any of its cells has the sign of a split that was asked before."""
@@ -167,26 +188,27 @@ def written(value: float, form: str, short: bool = False) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Comma-separated values in full precision: ours, deviations, intervals and the paper's in columns of their own.
+    """Comma-separated values in full precision: ours, deviations, intervals, n and the paper's in columns of their own.
 
     A text that a spreadsheet would take for a formula has an apostrophe before it (see :mod:`compvqa.sheets`).
     """
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
-    shown = list(zip(table.spreads(), table.intervals(), table.asked(), table.sides(), strict=True))
+    shown = list(zip(table.spreads(), table.intervals(), table.counted(), table.asked(), table.sides(), strict=True))
     header = [table.head]
-    for name, (spread, interval, asked, side) in zip(table.columns, shown, strict=True):
+    for name, (spread, interval, counted, asked, side) in zip(table.columns, shown, strict=True):
         header += [name] + [f"{name} deviation"] * spread
-        header += [f"{name} {end}" for end in ("low", "high")] * interval
+        header += [f"{name} {end}" for end in ("low", "high")] * interval + [f"{name} n"] * counted
         header += [f"{name} asked before"] * asked + [f"{name} (paper)"] * side
     notes = any(row.note for row in table.rows)
     own = running()  # a column, so that rows of several runs can be put together
     lines.writerow(map(as_text, header + ["note"] * notes + ["recipe"] * bool(own)))
     for row in table.rows:
         line = [row.label]
-        for cell, (spread, interval, asked, side) in zip(row.cells, shown, strict=True):
+        for cell, (spread, interval, counted, asked, side) in zip(row.cells, shown, strict=True):
             line += [_plain(cell.value)] + [_plain(cell.deviation)] * spread
             line += [_plain(end) for end in cell.interval or (None, None)] * interval
+            line += ["" if cell.n is None else str(cell.n)] * counted
             line += [str(cell.asked if cell.sign else "")] * asked + [cell.papers] * side
         lines.writerow(map(as_text, line + [row.note] * notes + [own] * bool(own)))
     return out.getvalue()
@@ -199,8 +221,8 @@ def _plain(value: float | str | None) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """A booktabs table; the paper's values in gray, ours teal where their interval holds it and orange where not
-    (needs the packages booktabs, xcolor and, for marks, ulem)."""
+    """A booktabs table; the paper's values in gray, ours teal where their interval agrees with it and orange where it
+    does not hold it (needs the packages booktabs, xcolor and, for marks, ulem)."""
     width = f"p{{{_TEXTWIDTH / max(sum(table.texts()), 1):.2f}\\textwidth}}"
     lines = [r"\begin{tabular}{l" + "".join(width if text else "r" for text in table.texts()) + "}", r"\toprule"]
     lines += [" & ".join(map(tex, [table.head, *table.columns])) + r" \\", r"\midrule"]
@@ -220,6 +242,7 @@ def _tex_cell(cell: Cell, row: Row, number: int) -> str:
     ours = "".join(rf"\uline{{{tex(text)}}}" if marked else tex(text) for text, marked in cell.pieces)
     ours = " ".join(filter(None, [ours + tex(cell.sign), tex(cell.spread)]))
     ours = rf"\textcolor{{{_COLORS[cell.look]}}}{{{ours}}}" if cell.look else ours
+    ours += rf" {{\scriptsize {tex(cell.doubt)}}}" if cell.doubt else ""
     if row.note and number >= row.note_from:
         ours = rf"\textit{{{tex(row.note)}}}" if number == row.note_from else ""
     papers = rf"\textcolor{{gray}}{{{tex(cell.papers)}}}" if cell.papers else ""
@@ -248,7 +271,7 @@ def environment() -> Environment:
 
 def to_html(table: Table) -> str:
     """A self-contained page with the table."""
-    return environment().get_template("table.html.j2").render(table=table, dash=DASH)
+    return environment().get_template("table.html.j2").render(table=table, dash=DASH, near=NEAR)
 
 
 def save(table: Table, out: Path) -> list[Path]:

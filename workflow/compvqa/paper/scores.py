@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -81,15 +82,18 @@ class Results:
 
     def contrast(
         self, name: str, split: str | Sequence[str], part: str, text: str = GENERATED
-    ) -> tuple[float | None, bool, int]:
-        """The contrast ``name`` of the page's model, None where it is undefined, whether it is to be marked as low, and
+    ) -> tuple[float | str | None, int]:
+        """The contrast ``name`` of the page's model, in words why where it is undefined, None where it has no runs; and
         what was asked before of any run in it (as in :class:`Score`)."""
         module = contrasts.find(name)
         found = [self.score(Shown(variant=variant), split, part, text) for variant in module.VARIANTS]
         means = [score.mean for score in found if score]
         if len(means) < len(found):
-            return None, False, 0
-        return module.value(*means), module.below(*means), max(score.asked for score in found if score)
+            return None, 0
+        value = module.value(*means)
+        return getattr(module, "UNDEFINED", "undefined") if value is None else value, max(
+            score.asked for score in found if score
+        )
 
     def by_m(self, split: str, part: str) -> pd.DataFrame:
         """Accuracy (mean, and low and high of the interval, in percent) on a part of a split by M, how many train
@@ -139,21 +143,36 @@ def _score(rows: pd.DataFrame) -> Score | None:
 
 
 def beside(score: Score | None, paper: Printed, reference: Reference) -> Cell:
-    """An accuracy beside the paper's value, with its interval where the two can be compared."""
+    """An accuracy beside the paper's value, with its interval and how many questions it is of."""
     if score is None:
         return Cell(paper=paper)
-    return Cell(
-        score.mean, score.deviation, paper, interval=None if reference.apart else score.interval, asked=score.asked
-    )
+    told: dict[str, Any] = {"interval": score.interval, "n": score.questions, "comparable": not reference.apart}
+    return Cell(score.mean, score.deviation, paper, asked=score.asked, **told)
 
 
-def contrast_interval(
+@dataclass(frozen=True)
+class Doubt:
+    """What is known of a contrast besides its value: its interval, None where it is undefined; of how many questions;
+    the share of the resamples in which it is undefined, which the interval leaves out; and the least share in which a
+    table marks it."""
+
+    interval: Interval | None
+    n: int
+    undefined: float
+    below: float
+
+
+def contrast_doubt(
     path: Path, name: str, model: str, split: Sequence[str], part: str, text: str = GENERATED
-) -> Interval | None:
-    """The interval of a model's contrast ``name`` on a part of a split, or of several the widest; None where it is
-    undefined. ``path``: the table of contrasts."""
-    rows = frame(path, ["contrast", "model", "split", "part", "text", "low", "high"])
+) -> Doubt | None:
+    """What is known of a model's contrast ``name`` on a part of a split, or of several: the widest interval, the fewest
+    questions. ``path``: the table of contrasts; None where it has no such row."""
+    columns = ["contrast", "model", "split", "part", "text", "n", "low", "high", "undefined", "below"]
+    rows = frame(path, columns)
     rows = rows[rows["split"].map(plain).isin({plain(name) for name in split}) & (rows["model"] == model)]
     rows = rows[(rows["contrast"] == name) & (rows["part"] == part) & (rows["text"] == text)]
-    rows = rows.dropna(subset=["low", "high"])
-    return (float(rows["low"].min()), float(rows["high"].max())) if len(rows) else None
+    if rows.empty:
+        return None
+    ends = rows.dropna(subset=["low", "high"])
+    interval = (float(ends["low"].min()), float(ends["high"].max())) if len(ends) else None
+    return Doubt(interval, int(rows["n"].min()), float(rows["undefined"].max()), float(rows["below"].min()))

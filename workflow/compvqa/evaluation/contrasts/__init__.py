@@ -3,10 +3,11 @@
 Each is a module of this package, found by the name that the config has for it (``scores.contrasts``), with
 
 * ``VARIANTS``, the variants of a model whose accuracies it compares, in the order of the following functions;
-* ``value(*accuracies)``, the number of these accuracies (0 to 1, or all in percent), None where it is undefined;
-* ``below(*accuracies)``, whether tables mark it, because the model is worse than one that it should beat;
+* ``value(*accuracies)``, the number of these accuracies (0 to 1, or all in percent), None where it is undefined, and,
+  if it may be, ``UNDEFINED``, why that is in a word or two;
+* ``below(*accuracies)``, whether the model is worse than one that it should beat: tables mark it where that is sure;
 * ``rows(db, settings, seed)``, rows of :data:`CONTRASTS` but for ``contrast``, of what is ``judged`` in ``db``
-  (:func:`compvqa.evaluation.answers.judge`).
+  (:func:`compvqa.evaluation.answers.judge`); without ``undefined`` and ``below``, no resample is so.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ CONTRASTS = Schema(
             ("score", pa.float64()),  # null where it is undefined, as are low and high
             ("low", pa.float64()),  # bootstrap interval of the score
             ("high", pa.float64()),
+            (
+                "undefined",
+                pa.float64(),
+            ),  # share of the resamples in which it is undefined, which low and high leave out
+            ("below", pa.float64()),  # share of the resamples in which tables mark it
         ]
     ),
     key=("contrast", "model", "split", "part", "text"),
@@ -67,7 +73,8 @@ def contrast_rows(
     names: Iterable[str], db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int
 ) -> list[dict[str, Any]]:
     """The rows of the contrasts ``names`` of what is ``judged`` in ``db``."""
-    return [{"contrast": name, **row} for name in names for row in find(name).rows(db, settings, seed)]
+    always = {"undefined": 0.0, "below": 0.0}
+    return [{"contrast": name, **always, **row} for name in names for row in find(name).rows(db, settings, seed)]
 
 
 def as_json(accuracies: Mapping[str, float]) -> str:

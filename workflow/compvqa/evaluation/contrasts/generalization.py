@@ -17,6 +17,7 @@ from compvqa.evaluation.intervals import Resampling, interval, resampled
 from compvqa.splits.setups import ALL
 
 VARIANTS = ("text", "comp", "size")
+UNDEFINED = "no gap"
 
 
 def value(text: float, comp: float, size: float) -> float | None:
@@ -68,13 +69,13 @@ def _row(key: tuple[Any, ...], patterns: list[tuple[Any, ...]], settings: Resamp
     sizes, counts = np.array([row[3:5] for row in patterns]).T
     n = int(counts @ sizes)
     accuracies = (counts @ outcomes / n).tolist()
-    score, low, high = value(*accuracies), None, None
-    if score is not None:
-        drawn = [value(*means) for means in resampled(outcomes, counts, settings, seed, *key, sizes=sizes).tolist()]
-        defined = [d for d in drawn if d is not None]
-        low, high = interval(np.array(defined), settings.level) if defined else (None, None)
+    means = resampled(outcomes, counts, settings, seed, *key, sizes=sizes).tolist()
+    defined = np.array([found for found in (value(*mean) for mean in means) if found is not None])
+    score = value(*accuracies)
+    low, high = (None, None) if score is None or not len(defined) else interval(defined, settings.level)
     model, split, part, text = key
     return {
         "model": model, "split": split, "part": part, "text": text, "n": n, "seeds": patterns[0][5],
         "accuracies": as_json(dict(zip(VARIANTS, accuracies, strict=True))), "score": score, "low": low, "high": high,
+        "undefined": 1 - len(defined) / len(means), "below": sum(below(*mean) for mean in means) / len(means),
     }  # fmt: skip

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from compvqa.evaluation.scores import over_seeds
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import Inputs, frame, one, plain
 from compvqa.paper.reference import Reference, Shown
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.paper.scores import Results, beside, contrast_interval
+from compvqa.paper.scores import Doubt, Results, beside, contrast_doubt
 from compvqa.paper.splits import Split, read_splits
+
+SURE = 0.975  # share of the resamples in which a model is below what it should beat, from which on that is marked
 
 
 @dataclass(frozen=True)
@@ -34,11 +38,26 @@ class Ours:
             mean, deviation = over_seeds(filtered) if filtered else (None, None)
             return Cell(mean, deviation, paper, form(shown))
         if shown.contrast:
-            value, low, asked = self.results.contrast(shown.contrast, names, part, self.text)
-            given = (self.contrasts, shown.contrast, self.results.model, names, part, self.text)
-            interval = None if value is None or reference.apart else contrast_interval(*given)
-            return Cell(value, paper=paper, form=form(shown), low=low, interval=interval, asked=asked)
+            value, asked = self.results.contrast(shown.contrast, names, part, self.text)
+            doubt = self.doubt(shown.contrast, names, part) if value is not None else None
+            told: dict[str, Any] = (
+                {"interval": doubt.interval, "n": doubt.n, "low": doubt.below >= SURE} if doubt else {}
+            )
+            return Cell(value, paper=paper, form=form(shown), comparable=not reference.apart, asked=asked, **told)
         return beside(self.results.score(shown, names, part, self.text), paper, reference)
+
+    def doubt(self, contrast: str, names: Sequence[str], part: str) -> Doubt | None:
+        """What is known of a contrast on a part of splits besides its value."""
+        return contrast_doubt(self.contrasts, contrast, self.results.model, names, part, self.text)
+
+    def without(self, splits: Mapping[str, Sequence[Split]], reference: Reference) -> Iterator[str]:
+        """Of each split in how many resamples its contrasts are undefined, if in any."""
+        named = dict.fromkeys(reference.shown(column).contrast for column in reference.columns)
+        for contrast, same in product(filter(None, named), splits.values()):
+            part = next((part.name for split in same for part in split.tested), "")
+            found = self.doubt(contrast, [split.name for split in same], part)
+            if found and found.undefined:
+                yield f"{same[0].title} {100 * found.undefined:.0f} %"
 
 
 def form(shown: Shown) -> str:
@@ -65,7 +84,9 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     others = {split.title: None for split in made if reference.label(split.title) not in reference.rows}
     rows = tuple(_row(label, splits.get(plain(label), []), ours, reference) for label in [*reference.rows, *others])
     columns = tuple(reference.shown(column).title or column for column in reference.columns)
+    without = ", ".join(ours.without(splits, reference))
     notes = (*_notes(reference, splits), results.missing(text)[1], *reference.notes)
+    notes += (f"Resamples in which the score is undefined, which its interval leaves out: {without}.",) * bool(without)
     return Table(reference.title, reference.citation, "Split", columns, rows, tuple(filter(None, notes)))
 
 
@@ -74,7 +95,8 @@ def _notes(reference: Reference, splits: Mapping[str, Sequence[Split]]) -> list[
     notes = [
         "Accuracy in percent on the test questions with the tested property; ours: mean ± deviation.",
         f"Filtered: training questions left out. Gen. Score: the part of the gap between {text_only} and "
-        f"{size} that the model closes, at least 0; red: the model is below {text_only}.",
+        f"{size} that the model closes, at least 0; no gap: {size} is no better than {text_only}. Red: the model is "
+        f"below {text_only} in {100 * SURE:g} % of the resamples or more.",
     ]
     for same in splits.values():
         empty = [s for s in same if s.file and s.empty]
