@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from compvqa.clevr.paper.counts import LAST, rows
 from compvqa.clevr.scene import PICTURE
 from compvqa.paper import scenery as shared
+from compvqa.programs.rows import Program, from_json
 from compvqa.scenes.graph import SceneGraph
 from compvqa.seeds import stable_hash
 
@@ -38,6 +40,16 @@ class Question:
     scene_id: str
     template: str
     sorts: tuple[str, ...]
+
+    @property
+    def rows(self) -> Program:
+        """Its program."""
+        return from_json(self.program)
+
+    @property
+    def type(self) -> str:
+        """The function that gives its answer."""
+        return self.rows[-1].operation
 
 
 class Scenery(shared.Scenery):
@@ -104,6 +116,39 @@ def of_shape(dataset: Path, chain: bool, length: Sequence[int]) -> Question | No
         order by json_array_length(program) not between {length[0]} and {length[1]}, not ({SPATIAL}),
             greatest(len(string_split(text, ' ')) - {LONG}, 0), md5(question_id) limit 1"""
     return next(_questions(dataset, sql), None)
+
+
+def queries_with_relation(dataset: Path) -> Iterator[Question]:
+    """Questions of some scenes that query an attribute along a chain with one spatial relation, scene by scene."""
+    once = """len(regexp_extract_all(program, '"relate",')) = 1"""
+    sql = f"""with few as (select scene_ids[1] scene_id from asked group by 1 order by md5(scene_ids[1]) limit {TRIED})
+        select {_COLUMNS} from asked where {_KNOWN} and {LAST} like 'query_%' and not {LOGIC} and {once}
+            and scene_ids[1] in (from few) order by scene_ids[1], question_id"""
+    return _questions(dataset, sql)
+
+
+def of_many_types(dataset: Path, scenery: Scenery, scenes: int, each: int) -> dict[str, list[Question]]:
+    """So many scenes, as far as there are, with ``each`` questions of different types, by scene: those whose types are
+    shown least so far, of scenes with a picture as far as there are any."""
+    sql = f"""with few as (select scene_ids[1] scene_id from asked where {_KNOWN}
+            group by 1 order by md5(scene_ids[1]) limit {TRIED})
+        select {_COLUMNS} from asked where {_KNOWN} and scene_ids[1] in (from few)"""
+    of_scene: dict[str, list[Question]] = {}
+    for question in _questions(dataset, sql):
+        of_scene.setdefault(question.scene_id, []).append(question)
+    order = sorted(of_scene, key=lambda scene_id: (scenery.picture(scene_id) is None, stable_hash("many", scene_id)))
+    seen: Counter[str] = Counter()
+    found: dict[str, list[Question]] = {}
+    for scene_id in order[:scenes]:
+        found[scene_id] = []
+        for _ in range(each):
+            shown = {question.type for question in found[scene_id]}
+            left = [question for question in of_scene[scene_id] if question.type not in shown]
+            if left:
+                best = min(left, key=lambda question: (_long(question), seen[question.type], _rank(question)))
+                found[scene_id].append(best)
+                seen[best.type] += 1
+    return found
 
 
 def _long(question: Question) -> int:

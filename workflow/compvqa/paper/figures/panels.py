@@ -25,7 +25,8 @@ FEWEST = 2  # points of a curve
 def make(inputs: Inputs, reference: Reference) -> Figure:
     """Axes a panel, ``options.across`` of them side by side; a diamond is the paper's value, where its text has one.
 
-    A model that has no score is left out. Lines and bands of curves, and those on bars, are the intervals.
+    A model that has no score is left out, and so are points of a curve of fewer than ``options.least`` questions. Bands
+    around curves, and lines on bars, are the intervals.
     """
     results = Results.load(one(inputs, "scores"), reference.options)
     found = [(panel, list(points(panel, reference, results))) for panel in panels(reference)]
@@ -69,22 +70,26 @@ def _bars(ax: Axes, panel: Panel, found: Sequence[Point], colors: Mapping[str, s
         marks = [(x, value) for x, value in papers if isinstance(value, int | float)]
         if marks:
             ax.plot(*zip(*marks, strict=True), **DIAMOND)
-    ax.set_xticks(range(len(found)), [fill(point.label, 16) for point in found])
-    ax.tick_params(axis="x", length=0)
+    labels = ["\n".join(fill(words, 14) for words in point.label.split(", ")) for point in found]
+    ax.set_xticks(range(len(found)), labels)
+    ax.tick_params(axis="x", length=0, labelsize=9)
     ax.set_xlim(-0.6, len(found) - 0.4)
 
 
 def _curves(ax: Axes, panel: Panel, found: Sequence[Point], colors: Mapping[str, str], reference: Reference) -> None:
-    drawn = 0
+    drawn, least = 0, reference.options.get("least", 1)
     for column, color in colors.items():
-        told = [(point.number, score) for point in found if (score := point.scores[column])]
+        told = [
+            (point.number, score) for point in found if (score := point.scores[column]) and score.questions >= least
+        ]
         if len(told) < FEWEST:
             continue
         drawn += 1
         at = [number for number, _ in told]
         low, high = zip(*(score.interval for _, score in told), strict=True)
-        ax.fill_between(at, low, high, color=color, alpha=0.15, lw=0)
-        ax.plot(at, [score.mean for _, score in told], color=color, marker="o", ms=3.5)
+        ax.fill_between(at, low, high, color=color, alpha=0.12, lw=0)
+        dashed = {"ls": "--", "zorder": 3} if reference.shown(column).baseline else {}  # seen where lines are the same
+        ax.plot(at, [score.mean for _, score in told], color=color, marker="o", ms=3.5, **dashed)
     if not drawn:
         style.nothing_to_show(ax, "no model answered questions of two numbers")
         return

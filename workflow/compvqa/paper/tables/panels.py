@@ -25,6 +25,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     lost = [column for column in reference.columns if not any(_has(row, reference, column) for row in rows)]
     notes = ["Accuracy in percent, with more seeds than one mean ± deviation."]
     notes += [f"Not run here: {', '.join(lost)}."] if lost else []
+    notes += [fact.text for fact in reference.facts.values() if not fact.of]
     columns = ("Questions", *reference.columns)
     return Table(reference.title, reference.citation, "Of", columns, tuple(rows), (*notes, *reference.notes))
 
