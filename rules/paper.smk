@@ -53,8 +53,12 @@ PLAN = Plan(
 )
 for name, page in PAGES.items():
     needed = [f"it needs {REQUIRED[what]}" for what in page.inputs if what in REQUIRED and not SHOWN[what]]
-    made_of = sorted({shown.contrast for shown in page.shows.values() if shown.contrast} - {*CONFIG.scores.contrasts})
-    needed += [f"it shows the contrast {contrast}: name that in scores.contrasts" for contrast in made_of]
+    made_of = {shown.contrast for shown in page.shows.values() if shown.contrast}
+    made_of |= {"difference"} if "above" in page.options else set()
+    needed += [
+        f"it shows the contrast {contrast}: name that in scores.contrasts"
+        for contrast in sorted(made_of - {*CONFIG.scores.contrasts})
+    ]
     if why := next(filter(None, [*needed, lacking(page, PLAN.within(os.path.dirname(name)))]), ""):
         raise WorkflowError(
             f"config: paper.show names {name}, of which nothing can be made: {why}, or leave {name} out."

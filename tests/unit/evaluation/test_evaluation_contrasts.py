@@ -23,8 +23,8 @@ def world(tmp_path) -> Scored:
 @pytest.mark.parametrize("name", plugins.names("compvqa.evaluation.contrasts"))
 def test_a_contrast_is_a_module_found_by_its_name(name):
     module = contrasts.find(name)
-    assert len(module.VARIANTS) >= 2
-    same = [0.5] * len(module.VARIANTS)
+    assert len(module.VARIANTS) != 1
+    same = [0.5] * (len(module.VARIANTS) or 2)  # models are compared where no variants are
     assert module.below(*same) is False and module.value(*same) in (None, 0)
     with pytest.raises(InputError, match="there is no contrast 'gap': use one of .*generalization"):
         contrasts.find("gap")
@@ -59,6 +59,26 @@ def test_a_contrasts_interval_draws_images_where_scores_do(world):
         assert (test["score"], test["n"], json.loads(test["accuracies"])["comp"]) == (0.5, 2, 0.5)
         between[resample] = test["low"], test["high"]
     assert between == {"questions": (0, 1), "images": (0.5, 0.5)}
+
+
+@pytest.mark.parametrize("resample", ["questions", "images"])
+def test_the_difference_of_two_models_is_drawn_for_both_at_once(world, resample):
+    """Both are wrong on q0 alone, and one of them on q1 as well, or in one of two seeds: then it is never better."""
+    world.predict("mine.iid.iid.1", ANSWERS | {"q0": "?"})
+    for seed, wrong in ((1, {"q0": "?", "q1": "?"}), (2, {"q0": "?"})):
+        world.predict(f"other.iid.iid.{seed}", ANSWERS | wrong)
+    world.score(resample=resample, contrasts=["difference"], facets=["images"])
+    rows = {
+        (row["split"], row["part"], row["facet"], row["value"]): row
+        for row in tables.read(world.contrasts, CONTRASTS).to_pylist()
+    }
+    assert {(row["contrast"], row["model"], row["other"]) for row in rows.values()} == {("difference", "mine", "other")}
+    dev, test = rows["iid", "dev", "all", ""], rows["iid", "test", "all", ""]
+    assert (dev["n"], dev["score"], json.loads(dev["accuracies"])) == (2, 0.25, {"mine": 0.5, "other": 0.25})
+    assert (dev["low"], dev["high"]) == ((0, 0.5) if resample == "questions" else (0.25, 0.25))
+    assert (test["score"], test["low"], test["high"]) == (0, 0, 0)
+    assert rows["iid", "dev", "images", "2"] | {"facet": "all", "value": ""} == dev
+    assert not {facet for _, _, facet, _ in rows} & {"template", "property"}
 
 
 def test_the_papers_generalization_scores(shared):

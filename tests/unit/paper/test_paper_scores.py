@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from compvqa.evaluation.contrasts import CONTRASTS
 from compvqa.evaluation.scores import SCORES
 from compvqa.paper.reference import Reference, Shown
-from compvqa.paper.scores import Doubt, Results, beside, contrast_doubt
+from compvqa.paper.scores import Doubt, Results, beside, contrast_doubt, differences
 from compvqa.tables import write
 
 REFERENCE = Reference(title="x", citation="y", kind="table", make="z", inputs=())
@@ -103,6 +103,7 @@ def test_accuracy_by_m_is_of_the_runs_with_an_m(tmp_path):
 def test_the_widest_interval_of_generalization_scores_is_taken(tmp_path):
     named = {"model": "visualbert", "part": "test_comp", "text": "generated", "n": 9, "seeds": 1}
     named |= {"contrast": "generalization", "accuracies": "{}", "score": 0.5, "undefined": 0.0, "below": 1.0}
+    named |= {"other": "", "facet": "all", "value": ""}
     rows = [named | {"split": f"program-{n}", "low": n / 10, "high": n / 5, "n": 10 - n} for n in (1, 2, 3)]
     rows += [named | {"split": "program-4", "score": None, "low": None, "high": None, "undefined": 0.6, "below": 0.3}]
     rows += [named | {"split": "program-1", "text": "paraphrased", "low": 0.0, "high": 9.0}]
@@ -114,6 +115,24 @@ def test_the_widest_interval_of_generalization_scores_is_taken(tmp_path):
     assert found == Doubt(pytest.approx((0.1, 0.4)), 8, 0.6, 0.3)
     assert contrast_doubt(path, name, "visualbert", ["program-4"], "test_comp").interval is None
     assert contrast_doubt(path, name, "vilbert", ["program-1"], "test_comp") is None
+
+
+def test_a_difference_is_read_from_either_of_its_two_models(tmp_path):
+    named = {"contrast": "difference", "split": "iid", "part": "test", "text": "generated", "seeds": 1, "n": 9}
+    named |= {"accuracies": "{}", "score": 0.1, "low": -0.1, "high": 0.2, "undefined": 0.0, "below": 0.0}
+    rows = [
+        named | {"model": "lstm", "other": other, "facet": facet, "value": value}
+        for other in ("qtype", "san")
+        for facet, value in (("all", ""), ("type", "count"))
+    ]
+    write(tmp_path / "contrasts.parquet", CONTRASTS, rows)
+    for models, expected in ((("lstm", "san"), (10, -10, 20)), (("san", "lstm"), (-10, -20, 10))):
+        found = differences(tmp_path / "contrasts.parquet", *models, "test", "generated", "iid")
+        assert {key: (s.mean, *s.interval) for key, s in found.items()} == {
+            ("all", ""): pytest.approx(expected),
+            ("type", "count"): pytest.approx(expected),
+        }
+    assert differences(tmp_path / "contrasts.parquet", "san", "qtype", "test", "generated", "iid") == {}
 
 
 def test_what_stands_apart_is_not_compared(tmp_path):

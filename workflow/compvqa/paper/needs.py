@@ -14,7 +14,7 @@ from compvqa.evaluation.answers import IID
 from compvqa.evaluation.facets import ALL, PROPERTY, TEMPLATE
 from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import plain
-from compvqa.paper.panels import panels, places
+from compvqa.paper.panels import above_of, columns_of, panels, places
 from compvqa.paper.reference import Reference, Shown
 from compvqa.paper.scores import model_shown, of_any_size
 
@@ -88,7 +88,8 @@ def lacking(reference: Reference, plan: Plan) -> str:
     if not numbers or any(numbers.values()) or _has_own_row(reference, plan):
         return ""
     if reference.make == "panels":
-        return f"none of {', '.join(reference.columns)} is run: name one in models.trained or models.baselines"
+        named = f"{above_of(reference)} and one" if above_of(reference) else "one"
+        return f"of {', '.join(reference.columns)} it needs {named}: name them in models.trained and models.baselines"
     if _model(reference, plan) not in plan.trained:
         start = reference.options.get("model")
         named = f"one whose name starts with {start}" if start else "one"
@@ -171,13 +172,17 @@ def _compositional(reference: Reference, plan: Plan) -> Cells:
 
 def _panels(reference: Reference, plan: Plan) -> Cells:
     """Whatever is asked, runs of the split iid answer it."""
+    asked = {}
     for column in reference.columns:
         shown = reference.shown(column)
         if shown.model:
             shown = shown.model_copy(update={"model": of_any_size(shown.model, plan.trained)})
+        asked[column] = set(_answers(shown, [IID], shown.text or GENERATED, ""))
+    with_it = asked.get(above_of(reference), set())
+    for column in columns_of(reference):
         for panel in panels(reference):
             for place in places(panel, reference):
-                yield (place, column), _answers(shown, [IID], shown.text or GENERATED, "")
+                yield (place, column), asked[column] and asked[column] | with_it
 
 
 def _few_shot(reference: Reference, plan: Plan) -> Cells:

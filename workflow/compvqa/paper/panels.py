@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import Field, ValidationError
 
@@ -15,8 +16,9 @@ from compvqa.errors import InputError
 from compvqa.evaluation.answers import IID
 from compvqa.evaluation.facets import ALL
 from compvqa.models.baseline import GENERATED
-from compvqa.paper.reference import Reference
-from compvqa.paper.scores import Results, Score
+from compvqa.paper.data import Inputs, one
+from compvqa.paper.reference import Printed, Reference
+from compvqa.paper.scores import Results, Score, differences
 from compvqa.paper.splits import TESTED
 from compvqa.settings import Settings
 
@@ -81,13 +83,58 @@ def places(panel: Panel, reference: Reference) -> list[str]:
     return [panel.place(value, part) for value in panel.values for part in parts_of(panel, reference)]
 
 
-def points(panel: Panel, reference: Reference, results: Results) -> Iterator[Point]:
+@dataclass(frozen=True)
+class Told:
+    """What a page's numbers are of: accuracies, or, with ``options.above``, how far they are above those of a column,
+    on the same questions, with paired intervals."""
+
+    reference: Reference
+    results: Results
+    contrasts: Path | None
+
+    @staticmethod
+    def of(inputs: Inputs, reference: Reference) -> Told:
+        """That of a page with these inputs."""
+        above = above_of(reference)
+        results = Results.load(one(inputs, "scores"), reference.options)
+        return Told(reference, results, one(inputs, "contrasts") if above else None)
+
+    def by(self, panel: Panel, column: str, part: str) -> dict[str, Score]:
+        """What stands in a column, by the values of a panel's facet."""
+        shown = self.reference.shown(column)
+        text = shown.text or GENERATED
+        if self.contrasts is None:
+            return self.results.by(panel.facet, shown, part, text, panel.split)
+        models = (self.results.named(shown), self.results.named(self.reference.shown(above_of(self.reference))))
+        found = differences(self.contrasts, *models, part, text, panel.split)
+        return {value: score for (facet, value), score in found.items() if facet == panel.facet}
+
+    def paper(self, place: str, column: str) -> Printed:
+        """The paper's number."""
+        value, above = self.reference.value(place, column), above_of(self.reference)
+        if not above or value is None:
+            return value
+        other = self.reference.value(place, above)
+        both = isinstance(value, int | float) and isinstance(other, int | float)
+        return round(value - other, 3) if both else None
+
+
+def above_of(reference: Reference) -> str:
+    """The column that a page's others are compared with; empty where none is."""
+    return reference.options.get("above", "")
+
+
+def columns_of(reference: Reference) -> list[str]:
+    """The columns that a page shows: all but the one that they are compared with."""
+    return [column for column in reference.columns if column != above_of(reference)]
+
+
+def points(panel: Panel, reference: Reference, told_of: Told) -> Iterator[Point]:
     """The points of a panel in its order, or that of their numbers."""
     found: dict[tuple[str, str], dict[str, Score]] = {}
-    for column in reference.columns:
+    for column in columns_of(reference):
         for part in parts_of(panel, reference):
-            shown = reference.shown(column)
-            told = results.by(panel.facet, shown, part, shown.text or GENERATED, panel.split)
+            told = told_of.by(panel, column, part)
             found[column, part] = {value: score for value, score in told.items() if _has(panel, value)}
     values = list(panel.values)
     if panel.number_after is not None:
@@ -96,7 +143,7 @@ def points(panel: Panel, reference: Reference, results: Results) -> Iterator[Poi
         for part in parts_of(panel, reference):
             number = None if panel.number_after is None else _number(value)
             name = value if number is None else str(number)
-            scores = {column: found[column, part].get(value) for column in reference.columns}
+            scores = {column: found[column, part].get(value) for column in columns_of(reference)}
             yield Point(panel.place(name, part), panel.label(name, part), number, scores)
 
 

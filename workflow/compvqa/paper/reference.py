@@ -72,7 +72,7 @@ class Reference(Settings):
     rows: dict[str, tuple[Printed, ...]] = Field({}, description="the paper's rows, by label")
     shows: dict[str, Shown] = Field({}, description="what columns, and rows, of accuracies show, by label")
     rows_from: str | None = Field(
-        None, description="another page of the paper whose columns, rows, shows, facts and panels it has"
+        None, description="another page of the paper whose columns, rows, shows, panels and numbers in words it has"
     )
     printed: dict[str, str] = Field({}, description="the label as the paper prints it, where ours differs")
     facts: dict[str, Fact] = Field({}, description="what the paper says in words")
@@ -121,7 +121,7 @@ def load(path: Path) -> Reference:
         other = load(path.with_name(f"{reference.rows_from}.yaml"))
         taken = {key: getattr(other, key) for key in ("columns", "rows", "shows")}
         options = {key: value for key, value in other.options.items() if key == "panels"} | reference.options
-        facts = {**other.facts, **reference.facts}
+        facts = {name: fact for name, fact in other.facts.items() if fact.of} | reference.facts
         reference = reference.model_copy(update=taken | {"options": options, "facts": facts})
     for label, values in reference.rows.items():
         if len(values) != len(reference.columns):

@@ -111,10 +111,12 @@ class Results:
         names = {plain(name) for name in ([split] if isinstance(split, str) else split)}
         chosen = self.rows["split"].isin(names) & (self.rows["part"] == part) & (self.rows["text"] == text)
         rows = self.rows[chosen]
-        if shown.baseline:
-            return rows[rows["model"] == shown.baseline]
-        model = of_any_size(shown.model, rows["model"]) if shown.model else self.model
-        return rows[(rows["model"] == model) & (rows["variant"] == shown.variant)]
+        rows = rows[rows["model"] == self.named(shown)]
+        return rows if shown.baseline else rows[rows["variant"] == shown.variant]
+
+    def named(self, shown: Shown) -> str:
+        """The name of the model that is ``shown``."""
+        return shown.baseline or (of_any_size(shown.model, self.rows["model"]) if shown.model else self.model)
 
 
 def model_shown(models: Iterable[str], options: Mapping[str, object], others: Iterable[str]) -> str:
@@ -148,6 +150,25 @@ def beside(score: Score | None, paper: Printed, reference: Reference) -> Cell:
         return Cell(paper=paper)
     told: dict[str, Any] = {"interval": score.interval, "n": score.questions, "comparable": not reference.apart}
     return Cell(score.mean, score.deviation, paper, asked=score.asked, **told)
+
+
+def differences(path: Path, model: str, other: str, part: str, text: str, split: str) -> dict[tuple[str, str], Score]:
+    """By how many points one model exceeds another on a part of a split, by facet and value, with paired intervals.
+
+    ``path``: the table of contrasts, where of two models one stands first.
+    """
+    rows = frame(path, ["contrast", "model", "other", "split", "part", "text", "facet", "value", *_DIFFERENCE])
+    rows = rows[(rows["contrast"] == "difference") & (rows["split"].map(plain) == plain(split))]
+    rows = rows[(rows["part"] == part) & (rows["text"] == text)]
+    found = {}
+    for first, second, sign in ((model, other, 100), (other, model, -100)):
+        for row in rows[(rows["model"] == first) & (rows["other"] == second)].itertuples():
+            low, high = sorted((sign * row.low, sign * row.high))
+            found[row.facet, row.value] = Score(sign * row.score + 0.0, None, row.seeds, (low, high), 0, row.n)
+    return found
+
+
+_DIFFERENCE = ("n", "seeds", "score", "low", "high")
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from compvqa.paper import style
-from compvqa.paper.data import Inputs, one
-from compvqa.paper.panels import Panel, Point, panels, points
+from compvqa.paper.data import Inputs
+from compvqa.paper.panels import Panel, Point, Told, panels, points
 from compvqa.paper.reference import Reference
-from compvqa.paper.scores import Results
 
 COLORS = (style.PAPER, style.PALE, style.TEAL, style.BLUE, style.PURPLE, style.ORANGE, style.GREEN, style.RED)
 DIAMOND: dict[str, Any] = {"marker": "D", "ls": "", "mfc": style.INK, "mec": "white", "ms": 6, "mew": 0.9, "zorder": 5}
@@ -28,8 +27,8 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     A model that has no score is left out, and so are points of a curve of fewer than ``options.least`` questions. Bands
     around curves, and lines on bars, are the intervals.
     """
-    results = Results.load(one(inputs, "scores"), reference.options)
-    found = [(panel, list(points(panel, reference, results))) for panel in panels(reference)]
+    told_of = Told.of(inputs, reference)
+    found = [(panel, list(points(panel, reference, told_of))) for panel in panels(reference)]
     told = {column for _, of in found for point in of for column, score in point.scores.items() if score}
     colors = {column: COLORS[number % len(COLORS)] for number, column in enumerate(reference.columns) if column in told}
     across = min(reference.options.get("across", 2), len(found)) or 1
