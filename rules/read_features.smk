@@ -28,3 +28,4 @@ rule features:
 
 ENCODER = []  # nobody released it
 ENCODER_SAW = []
+FEATURES = {"regions": [rules.features.output.regions, rules.features.output.features]}

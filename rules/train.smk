@@ -97,7 +97,7 @@ rule train:
         parts=lambda wildcards: repeated("--part", setup_of(wildcards.split).variant(wildcards.variant).fit)
         + repeated("--dev-part", setup_of(wildcards.split).variant(wildcards.variant).choose),
         start=lambda wildcards, input: repeated("--start", map(os.path.dirname, input.start)),
-        features=lambda wildcards, input: ["--features", f"{T}/features"] if input.features else [],
+        features=lambda wildcards: features_folder(wildcards.model),
         processes=PROCESSES,
         seed=lambda wildcards: wildcards.run_seed,
         code=lambda wildcards: stage_code("train", model=module_of(wildcards.model)),
@@ -138,7 +138,7 @@ rule predict:
         split=lambda wildcards, input: repeated("--split", [input.split] if input.split else []),
         parts=lambda wildcards: repeated("--part", predicted_by(wildcards.split)[0]),
         paraphrases=repeated("--paraphrases", PARAPHRASES),
-        features=lambda wildcards, input: ["--features", f"{T}/features"] if input.features else [],
+        features=lambda wildcards: features_folder(wildcards.model),
         code=lambda wildcards: stage_code("predict", model=module_of(wildcards.model)),
     shell:
         "python -m compvqa predict {output.predictions:q} --weights $(dirname {input.weights:q})"

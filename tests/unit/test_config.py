@@ -141,6 +141,27 @@ def test_only_a_baseline_that_looks_at_scenes_needs_sources_of_them():
         load_config(RELEASED | {"testbed": "mine"}).check_models({"maj": (), "executor": ("scenes",)})
 
 
+PICTURED = {"features": {"pictures": {"backbone": "efficientnet-lite0"}}, "images": {"a": "pictures"}}
+
+
+def test_grids_stand_in_for_regions_and_pooled_vectors_come_with_them_alone():
+    scenes = [{"name": "clevr", "reader": "clevr", "files": {"train": "scenes.json"}}]
+    origin = {"testbed": "t", "sources": scenes, "dataset": {"kind": "clevr"}, "models": {"trained": ["a", "b"]}}
+    load_config(origin | PICTURED).check_models({"a": ("regions",), "b": ("pooled",)})
+    with pytest.raises(InputError, match="names b, which needs pooled vectors: give features.pictures"):
+        load_config(origin).check_models({"b": ("pooled",)})
+    for change, words in (
+        ({"images": {}}, "features.pictures needs the pictures themselves"),
+        (
+            {"sources": MINE["sources"], "dataset": MINE["dataset"], "lexicon": MINE["lexicon"]},
+            "leave features.pictures",
+        ),
+        ({"features": PICTURED["features"] | {"released": {"sources": [TSV]}}}, "exclude each other"),
+    ):
+        with pytest.raises(InputError, match=words):
+            load_config(origin | PICTURED | change)
+
+
 def test_a_disabled_source_is_left_out():
     off = MINE["sources"][0] | {"name": "b", "enabled": False}
     assert [source.name for source in load_config(MINE | {"sources": [*MINE["sources"], off]}).sources] == ["a"]

@@ -275,6 +275,10 @@ class Config(Settings):
             raise ValueError(f"models.{key} does nothing without models.trained: name a model there, or leave it out")
         if unknown := sorted(set(self.models.curve.models) - set(self.models.trained)):
             raise ValueError(f"models.curve.models names {unknown[0]}, which is not in models.trained")
+        if self.has_grids() and not (self.sources and self.images):
+            raise ValueError("features.pictures needs the pictures themselves: give sources, and images")
+        if self.has_grids() and self.features.released.sources:
+            raise ValueError("features.pictures and features.released exclude each other: leave one out")
         self.features.released.check_spaces(
             source.image_space or source.name for source in self.sources if source.enabled
         )
@@ -282,15 +286,25 @@ class Config(Settings):
 
     def has_features(self) -> bool:
         """Whether images have region features."""
-        return bool(self.features.released.sources or (self.sources and self.images and self.truth and self.aside))
+        return self.has_grids() or bool(
+            self.features.released.sources or (self.sources and self.images and self.truth and self.aside)
+        )
+
+    def has_grids(self) -> bool:
+        """Whether there are grids of whole pictures, and pooled vectors, in the place of regions."""
+        return bool(self.features.pictures.backbone)
 
     def check_models(self, reads: Mapping[str, Iterable[str]]) -> None:
-        """:class:`InputError` where a model reads regions, or scene graphs, and there are none; ``reads`` tells what
-        each reads (:mod:`compvqa.models`)."""
+        """:class:`InputError` where a model reads regions, pooled vectors or scene graphs, and there are none;
+        ``reads`` tells what each reads (:mod:`compvqa.models`)."""
         seeing = [model for model, kinds in reads.items() if "regions" in kinds]
         if seeing and not self.has_features():
-            where = "features.released, or images, truth and aside" if self.sources else "features.released"
+            where = "features.released or features.pictures, or images, truth and aside"
+            where = where if self.sources else "features.released"
             raise InputError(f"models.trained names {seeing[0]}, which needs region features: give {where}.")
+        whole = [model for model, kinds in reads.items() if "pooled" in kinds]
+        if whole and not self.has_grids():
+            raise InputError(f"models.trained names {whole[0]}, which needs pooled vectors: give features.pictures.")
         looking = [model for model, kinds in reads.items() if "scenes" in kinds]
         if looking and not self.sources:
             raise InputError(f"models.baselines names {looking[0]}, which looks at scene graphs: give sources of them.")

@@ -24,6 +24,8 @@ SHARED: dict[str, tuple[str, ...]] = {
     "seen_before": ("compvqa.splits.seen_before", "compvqa.splits.setups.{setup}", "compvqa.{language}.properties"),
     "features": ("compvqa.features.extract",),
     "read_features": ("compvqa.features.released", "compvqa.features.readers.{readers}"),
+    "pictures": ("compvqa.features.pictures",),
+    "gather_pictures": ("compvqa.features.pictures",),
     "train": ("compvqa.training.loop", "compvqa.models.{model}"),
     "predict": ("compvqa.training.loop", "compvqa.models.{model}"),
     "baseline": ("compvqa.models.baseline", "compvqa.models.{model}", "compvqa.{language}.trace"),

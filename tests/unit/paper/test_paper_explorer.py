@@ -23,6 +23,7 @@ from compvqa.paper.reference import load
 from compvqa.programs.printed import show
 from compvqa.programs.rows import Row, from_json, to_json, walk
 from compvqa.scenes.graph import Object, SceneGraph, SceneStore
+from compvqa.scenes.images import find_image
 from fixtures.paper_inputs import NASTY, NOUNS, program
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -182,9 +183,9 @@ def test_a_sketch_marks_the_objects_that_the_question_names(world):
 
 
 def test_images_are_found_by_their_image_space(world):
-    assert pictures.find_image("sprites:001", {"sprites": world.images}) == world.images / "001.png"
-    assert pictures.find_image("vg:001", {"sprites": world.images}) is None
-    assert pictures.find_image("sprites:nothing", {"sprites": world.images}) is None
+    assert find_image("sprites:001", {"sprites": world.images}) == world.images / "001.png"
+    assert find_image("vg:001", {"sprites": world.images}) is None
+    assert find_image("sprites:nothing", {"sprites": world.images}) is None
 
 
 def test_the_results_page_holds_what_was_made_and_links_to_its_files(world, tmp_path):

@@ -7,7 +7,17 @@ from typing import Annotated, Literal
 
 import typer
 
-from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, optional, scene_tables
+from compvqa.cli.options import (
+    NOTHING,
+    Code,
+    Config,
+    Frame,
+    Seed,
+    image_folders,
+    optional,
+    parse_shard,
+    scene_tables,
+)
 from compvqa.settings import Settings
 
 
@@ -33,7 +43,8 @@ Dataset = Annotated[Path, typer.Option(help="Table of the balanced dataset.")]
 Split = Annotated[Path, typer.Option(help="Table of the split.")]
 SomeSplit = Annotated[Path | None, typer.Option(help="Table of the split; without it, parts are the dataset's own.")]
 Features = Annotated[Path, typer.Option(help="Folder with regions.parquet and features.safetensors.")]
-SomeFeatures = Annotated[Path | None, typer.Option(help="The same, for a model that reads regions; others do without.")]
+SomeFeatures = Annotated[Path | None, typer.Option(help="The same, for a model that sees images; others do without.")]
+Pictures = Annotated[list[str], typer.Option(help="SPACE=FOLDER of pictures; repeat for more.")]
 Parts = Annotated[list[str], typer.Option(help="A part of the split; repeat for more.")]
 Paraphrases = Annotated[Path | None, typer.Option(help="Table of paraphrases, which are asked too.")]
 Predictions = Annotated[list[Path], typer.Option(help="A run's predictions; repeat for more.")]
@@ -81,6 +92,47 @@ def read_features(
         outputs,
         readers=settings.readers,
     )
+
+
+def pictures(
+    out: Annotated[Path, typer.Argument(help="Folder for one shard's features.")],
+    scenes: Scenes,
+    images: Pictures,
+    shard: Annotated[str, typer.Option(help="Which part of the pictures: 2-of-4.")] = "1-of-1",
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Show whole pictures to a frozen network (--config names it) and keep its grids and pooled vectors."""
+    from compvqa.features.pictures import FILES, extract, pictures_of
+    from compvqa.features.settings import PictureSettings
+
+    frame = Frame("pictures", config, None, code)
+    settings = frame.settings(PictureSettings)
+    shown = pictures_of(scenes, image_folders(images), *parse_shard(shard))
+    given = [scenes / "scenes.parquet", *(path for _, path in shown)]
+    frame.run(lambda: extract(shown, out, settings), given, [out / name for name in FILES])
+
+
+def gather_pictures(
+    out: Annotated[Path, typer.Argument(help="Folder for the tables of the features.")],
+    scenes: Scenes,
+    images: Pictures,
+    shard: Annotated[list[Path], typer.Option(help="Folder of a shard's features; repeat.")],
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Make one store of the shards' grids, and one of their pooled vectors; no matrix is moved."""
+    from compvqa.features.pictures import FILES, GATHERED, gather, pictures_of
+    from compvqa.features.settings import PictureSettings
+    from compvqa.records.intact import check_intact
+
+    frame = Frame("gather_pictures", config, None, code)
+    settings = frame.settings(PictureSettings)
+    check_intact([folder / name for folder in shard for name in FILES])
+    # Not the shards: their recipes tell how work was cut, and that changes no picture's features.
+    shown = [path for _, path in pictures_of(scenes, image_folders(images))]
+    outputs = [out / name for name in GATHERED.values()]
+    frame.run(lambda: gather(shard, out, settings), [scenes / "scenes.parquet", *shown], outputs)
 
 
 def seen_before(
@@ -149,11 +201,11 @@ def train(
     released = Path(getattr(size, "checkpoint", ""))
     given = [*optional(split), *([released] if released.is_file() else [])]
     before = [] if start is None else [start / "model.safetensors", start / "model.json"]
-    regions, vectors = store or (None, None)
+    regions, vectors = store[:2] or (None, None)
     asked = (request.model, dataset, split, part, dev_part, shown, regions, vectors, start, out)
     frame.run(
         lambda: share(processes, work, *asked, size, settings, seed),
-        [dataset, *given, shown, *store, *before],
+        [dataset, *given, shown, *_hashed(store), *before],
         [out / name for name in ("model.safetensors", "model.json", "history.parquet")],
         model=request.model,
     )
@@ -182,18 +234,28 @@ def predict(
     settings = validate(PredictionSettings, request.prediction, "prediction")
     store, run_files = _store(features), [weights / "model.safetensors", weights / "model.json"]
     shown = scenes / "scenes.parquet"
-    regions, vectors = store or (None, None)
+    regions, vectors = store[:2] or (None, None)
     frame.run(
         lambda: work(weights, run, dataset, split, part, shown, regions, vectors, out, paraphrases, settings),
-        [dataset, *optional(split), shown, *store, *run_files, *optional(paraphrases)],
+        [dataset, *optional(split), shown, *_hashed(store), *run_files, *optional(paraphrases)],
         [out],
         model=request.model,
     )
 
 
 def _store(features: Path | None) -> list[Path]:
-    """The files of region features, where there are any."""
-    return [] if features is None else [features / "regions.parquet", features / "features.safetensors"]
+    """The files of features, where there are any: a table, then its matrices."""
+    from compvqa.features.grids import files_of
+
+    return [] if features is None else files_of(features)
+
+
+def _hashed(store: list[Path]) -> list[Path]:
+    """Of a store's files those that a run's recipe is made from: of grids the table alone, whose recipe tells what the
+    matrices hold. They were read when they were gathered, and it may take minutes to read them whole again."""
+    from compvqa.features.grids import is_grids
+
+    return store[:1] if store and store[0].exists() and is_grids(store[0]) else store
 
 
 def baseline(
@@ -259,6 +321,8 @@ def add_to(app: typer.Typer) -> None:
     for stage in (
         features,
         read_features,
+        pictures,
+        gather_pictures,
         seen_before,
         train,
         predict,

@@ -75,6 +75,11 @@ def parse_shard(text: str) -> tuple[int, int]:
     return int(number) - 1, int(total)
 
 
+def image_folders(named: Iterable[str]) -> dict[str, Path]:
+    """The folders of pictures, each given as ``<image space>=<folder>``, by image space."""
+    return {space: Path(folder) for space, _, folder in (text.partition("=") for text in named)}
+
+
 def parquet_in(folder: Path) -> list[Path]:
     """The tables in a folder, sorted by name; an empty one is an error."""
     found = sorted(folder.glob("*.parquet"))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, scene_tables
+from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, image_folders, scene_tables
 from compvqa.errors import InputError
 
 Definition = Annotated[Path, typer.Argument(help="What to make: a file of config/paper/<paper>.")]
@@ -63,9 +63,8 @@ def samples(
 
     frame = Frame("samples", config, seed, code)
     settings = frame.settings(ExplorerSettings)
-    folders = {space: Path(folder) for space, _, folder in (text.partition("=") for text in images)}
-    inputs = [dataset, *scene_tables(scenes)]
-    frame.run(lambda: make(dataset, scenes, folders, out, settings, seed), inputs, [out], language=language_of(dataset))
+    inputs, shown = [dataset, *scene_tables(scenes)], image_folders(images)
+    frame.run(lambda: make(dataset, scenes, shown, out, settings, seed), inputs, [out], language=language_of(dataset))
 
 
 def index(

@@ -92,6 +92,8 @@ class Covr(Dataset):
 
     def check(self, config: Config) -> None:
         """Refuse methods that are not there, and sections that need what the config does not give."""
+        if config.has_grids():
+            raise ValueError("COVR's models are pretrained on regions, not on grids: leave features.pictures out")
         if not (config.sources and config.lexicon):
             raise ValueError(
                 "give sources and a lexicon, or the files of released questions (dataset.kind covr_released)"

@@ -101,9 +101,38 @@ class ReleasedSettings(Settings):
         return sorted({source.reader for source in self.sources})
 
 
+class PictureSettings(Settings):
+    """Features of whole pictures by a frozen network: a grid of vectors, and one for all of the picture."""
+
+    backbone: str = Field(
+        "",
+        description="efficientnet-lite0 (installed, ImageNet), or name or folder of a checkpoint of transformers, such "
+        "as microsoft/resnet-101; empty: none are made",
+    )
+    revision: str = Field("main", description="tag or commit of a checkpoint of the Hugging Face Hub")
+    side: int = Field(224, ge=32, description="side of the square that each picture is squashed to (paper: 224)")
+    stride: int = Field(
+        16, ge=2, description="pixels of a cell's side: the grid is of the last layer with cells so wide (conv4: 16)"
+    )
+    batch_size: int = Field(16, ge=1, description="pictures that go through the network at once")
+    threads: int = Field(1, ge=1, description="of torch on the processor; other numbers may give other last bits")
+
+    @model_validator(mode="after")
+    def _whole_cells(self) -> PictureSettings:
+        if self.side % 32 or self.side % self.stride:
+            raise ValueError(f"side {self.side} is no multiple of 32 and of stride {self.stride}: take another")
+        return self
+
+    @property
+    def cells(self) -> int:
+        """The cells of a grid's side."""
+        return self.side // self.stride
+
+
 class FeatureSettings(Settings):
     """Where regions are and how they become vectors."""
 
     detector: DetectorSettings = Field(DetectorSettings(), description="boxes of the detector stand-in")
     encoder: EncoderSettings = Field(EncoderSettings(), description="the region encoder and its training")
     released: ReleasedSettings = Field(ReleasedSettings(), description="files of features; empty: drawn pictures")
+    pictures: PictureSettings = Field(PictureSettings(), description="grids of whole pictures, in the place of regions")

@@ -1,13 +1,15 @@
 """The store of region features: a table of boxes and one memory-mapped matrix (safetensors), float16 or float32.
 
 Any detector's regions fit: the sprites world's (:mod:`compvqa.features.extract`) or those of released files
-(:mod:`compvqa.features.released`).
+(:mod:`compvqa.features.released`). Grids of whole pictures, whose boxes need no table, are kept in such matrices too
+(:mod:`compvqa.features.grids`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -83,24 +85,38 @@ def write(
     ``MOST_REGIONS`` regions, where one comes twice, or where there are not ``total`` regions in all, if given.
     """
     names, counts, places, sizes = [], [], [], []
-    with tables.replacing(features) as temporary, temporary.open("wb") as file:
-        _write_header(file, dtype, (0, dimension))
+    with appending(features, dimension, dtype) as append:
         for image, boxes, size, vectors in images:
             if len(boxes) > MOST_REGIONS:
                 raise ValueError(f"image {image} has {len(boxes)} regions, more than {MOST_REGIONS}")
             if vectors.shape != (len(boxes), dimension):
                 raise ValueError(f"image {image} has features {vectors.shape}, not {(len(boxes), dimension)}")
-            file.write(np.ascontiguousarray(vectors, dtype).data)
+            append(vectors)
             names.append(image)
             counts.append(len(boxes))
             places.append(np.asarray(boxes, np.float32))
             sizes.append(size)
-        rows = sum(counts)
-        if total is not None and rows != total:
-            raise ValueError(f"{rows} regions came where {total} were announced")
-        _write_header(file, dtype, (rows, dimension))
+        if total is not None and sum(counts) != total:
+            raise ValueError(f"{sum(counts)} regions came where {total} were announced")
     tables.write(regions, REGIONS, _table(names, counts, places, sizes))
     return len(names)
+
+
+@contextmanager
+def appending(path: Path, dimension: int, dtype: str = "float16") -> Iterator[Callable[[np.ndarray], None]]:
+    """A function that writes rows [k, dimension] below those before, into the matrix ``path``, which is there in the
+    end."""
+    rows = 0
+    with tables.replacing(path) as temporary, temporary.open("wb") as file:
+        _write_header(file, dtype, (0, dimension))
+
+        def append(part: np.ndarray) -> None:
+            nonlocal rows
+            file.write(np.ascontiguousarray(part, dtype).data)
+            rows += len(part)
+
+        yield append
+        _write_header(file, dtype, (rows, dimension))
 
 
 def _write_header(file: BinaryIO, dtype: str, shape: tuple[int, int]) -> None:
@@ -124,7 +140,7 @@ def _table(names: list[str], counts: list[int], boxes: list[np.ndarray], sizes: 
     return pa.table({name: columns[name] for name in REGIONS.fields.names}, schema=REGIONS.fields)
 
 
-def _mapped(path: Path) -> np.ndarray:
+def mapped(path: Path) -> np.ndarray:
     """The matrix [regions, D] in the file at ``path``, read from the disk as it is asked for."""
     try:
         with safe_open(path, framework="numpy") as file:
@@ -147,7 +163,7 @@ class RegionStore:
 
     def __init__(self, regions: Path | str, features: Path | str, most: int | None = None):
         table = tables.read(regions, REGIONS)
-        self.features = _mapped(Path(features))
+        self.features = mapped(Path(features))
         column = {name: table[name].to_numpy() for name in table.column_names if name != "image"}
         names, ends = _runs(table["image"])
         starts = np.concatenate([[0], ends])[:-1].astype(np.int64)

@@ -16,8 +16,9 @@ dictionary with ``logits`` [B, answers] and, where it is given ``labels`` [B], t
 What a module may have besides:
 
 ``READS = ("regions", "programs")``
-    what it reads besides the texts, as a literal, which the workflow reads without importing the module. Without
-    ``regions`` a model is trained and asked without region features, and has no text-only baseline beside it.
+    what it reads besides the texts, as a literal, which the workflow reads without importing the module. ``regions``:
+    those of its images, or their grids; ``pooled`` in its place: one vector of each whole image, which comes as its
+    only region. Without either a model is trained and asked without features, and has no text-only baseline beside it.
     ``programs``: those of the train and dev questions. Prediction never reads them.
 ``tokenizer(settings) -> tokenizers.Tokenizer | None``
     that of its released weights; None, or no such function: one of the words in the train questions.

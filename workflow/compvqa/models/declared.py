@@ -10,24 +10,30 @@ from pathlib import Path
 from compvqa.errors import InputError
 from compvqa.plugins import module_name
 
-REGIONS, PROGRAMS, SCENES = "regions", "programs", "scenes"
-
-KINDS = (REGIONS, PROGRAMS, SCENES)  # scenes: those of a baseline, as graphs
+REGIONS, POOLED, PROGRAMS, SCENES = "regions", "pooled", "programs", "scenes"
+PICTURES = (REGIONS, POOLED)  # what is seen of pictures: one of them
+KINDS = (*PICTURES, PROGRAMS, SCENES)  # scenes: those of a baseline, as graphs
 
 
 @cache
 def reads(model: str) -> tuple[str, ...]:
-    """What the model named ``model`` reads besides texts: its literal ``READS``, some of :data:`KINDS`; an
-    :class:`InputError` where it is something else, or there is no such model."""
+    """What the model named ``model`` reads besides texts: its literal ``READS``, some of :data:`KINDS`, of
+    :data:`PICTURES` one at most; an :class:`InputError` where it is something else, or there is no such model."""
     found: object = ()
     for node in _source(model).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["READS"]:
             found = _literal(node.value)
-    if not isinstance(found, tuple) or set(found) - {*KINDS}:
+    if not isinstance(found, tuple) or set(found) - {*KINDS} or set(PICTURES) <= set(found):
         raise InputError(
-            f"compvqa/models/{model}.py has a READS that is no tuple of {', '.join(map(repr, KINDS))}: write it as one."
+            f"compvqa/models/{model}.py has a READS that is no tuple of {', '.join(map(repr, KINDS))}, with one of "
+            f"{' and '.join(map(repr, PICTURES))} at most: write it as one."
         )
     return found
+
+
+def sees(model: str) -> str:
+    """Which of :data:`PICTURES` the model named ``model`` reads; empty for one that sees none."""
+    return next((kind for kind in PICTURES if kind in reads(model)), "")
 
 
 @cache

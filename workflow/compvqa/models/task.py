@@ -16,7 +16,7 @@ class Task:
 
     tokenizer: Tokenizer
     answers: list[str]  # the classes, in their order
-    dimension: int | None = None  # the length of a region's features; None where the model reads no regions
+    dimension: int | None = None  # the length of a region's features; None where the model sees no images
     most_regions: int | None = None  # of an image; None likewise
     survey: dict[str, Any] = field(default_factory=dict)  # what the module's own survey told of the train questions
 

@@ -13,8 +13,8 @@ from PIL import Image
 
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, one
-from compvqa.paper.explorer.pictures import find_image
 from compvqa.scenes.graph import SceneStore
+from compvqa.scenes.images import find_image
 
 
 @dataclass(frozen=True)

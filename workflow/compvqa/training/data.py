@@ -14,12 +14,14 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.features.grids import GridStore
 from compvqa.features.store import RegionStore
 from compvqa.models.loss import UNKNOWN_LABEL
 from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.tables import SCENES
 
+Store = RegionStore | GridStore
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ENDINGS = ("##es", "##s")
 UNKNOWN, MASK = SPECIAL[1], SPECIAL[4]
@@ -62,7 +64,7 @@ class Examples(torch.utils.data.Dataset):
     tokens: Sequence[Sequence[int]]
     images: Sequence[Sequence[str]]
     labels: Sequence[int]  # -100: no known class
-    store: RegionStore | None
+    store: Store | None
     named: Sequence[Sequence[int]] | None = None  # for one image each: 1 for the regions that the text is about
 
     def __len__(self) -> int:
@@ -80,7 +82,7 @@ def examples(
     images: Sequence[Sequence[str]],
     labels: Sequence[int],
     tokenizer: Tokenizer,
-    store: RegionStore | None,
+    store: Store | None,
     longest: int,
     named: Sequence[Sequence[int]] | None = None,
 ) -> Examples:
@@ -90,7 +92,7 @@ def examples(
 
 
 def labelled(
-    questions: Questions, answers: Sequence[str], tokenizer: Tokenizer, store: RegionStore | None, longest: int
+    questions: Questions, answers: Sequence[str], tokenizer: Tokenizer, store: Store | None, longest: int
 ) -> Examples:
     """Examples of ``questions``, each labelled by the number of its answer in ``answers``."""
     number = {answer: at for at, answer in enumerate(answers)}

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from compvqa.features.store import RegionStore
 from compvqa.files import read_json, write_json
 from compvqa.models.task import Task
 from compvqa.seeds import stable_hash
 from compvqa.training import processes
-from compvqa.training.data import Examples, Questions, collate, labelled
+from compvqa.training.data import Examples, Questions, Store, collate, labelled
 from compvqa.training.fit import fit
 from compvqa.training.history import gather_histories
 from compvqa.training.settings import OptimisationSettings
@@ -39,7 +38,7 @@ class Job:
     task: Task
     learnt: Questions
     held_out: Questions  # tell which weights to keep
-    store: RegionStore | None  # None where the model reads no regions
+    store: Store | None  # None where the model sees no images
     out: Path
     settings: OptimisationSettings
     seed: int

@@ -14,10 +14,10 @@ from tokenizers import Tokenizer
 
 from compvqa import plugins, tables
 from compvqa.errors import InputError
-from compvqa.features.store import RegionStore
+from compvqa.features.grids import open_store
 from compvqa.files import read_json, write_json
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
-from compvqa.models.declared import PROGRAMS, REGIONS
+from compvqa.models.declared import PICTURES, PROGRAMS
 from compvqa.models.loss import UNKNOWN_LABEL
 from compvqa.models.task import Task
 from compvqa.progress import track
@@ -26,6 +26,7 @@ from compvqa.training import processes
 from compvqa.training.data import (
     Examples,
     Questions,
+    Store,
     collate,
     labelled,
     paraphrased,
@@ -87,7 +88,8 @@ def train(
     """Train ``model`` on parts of a split and write ``out/{model.safetensors,model.json,history.parquet}``.
 
     ``dataset`` is the questions table, ``split`` a split table (None: the dataset's own parts), ``scenes`` the scenes
-    table, ``regions`` and ``features`` the store, which a model that reads no regions does without (None).
+    table, ``regions`` and ``features`` the store, which a model that sees no images does without (None): a table and
+    its matrix, or of grids one of those that the table names.
     ``dev_parts`` decide which weights are kept. ``start`` is a pretraining folder that gives all layers but the
     classifier; None: the model starts from released weights, where its settings name some, or from random ones. Dev
     questions with an answer that no training question has count as wrong. Several processes may run this together
@@ -146,13 +148,14 @@ def _reads(module: ModelModule) -> tuple[str, ...]:
     return getattr(module, "READS", ())
 
 
-def _store(model: str, regions: Path | None, features: Path | None, most: int) -> RegionStore | None:
-    """The regions that the model reads; None for one that reads none."""
-    if REGIONS not in _reads(plugin(model)):
+def _store(model: str, regions: Path | None, features: Path | None, most: int | None) -> Store | None:
+    """What the model sees of images; None for one that sees none."""
+    kind = next((kind for kind in PICTURES if kind in _reads(plugin(model))), None)
+    if kind is None:
         return None
     if regions is None or features is None:
-        raise InputError(f"the model {model} reads regions: name the folder of features (--features).")
-    return RegionStore(regions, features, most)
+        raise InputError(f"the model {model} reads {kind}: name the folder of features (--features).")
+    return open_store([regions, features], most)
 
 
 def predict(

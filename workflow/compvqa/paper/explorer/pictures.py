@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from PIL import Image
@@ -15,7 +13,6 @@ from PIL import Image
 from compvqa.scenes.graph import Box as GraphBox
 from compvqa.scenes.graph import Object, SceneGraph
 
-SUFFIXES = (".png", ".jpg", ".jpeg")
 MOST_LABELS = 14
 
 
@@ -45,23 +42,6 @@ class Picture:
     height: float = 0
     boxes: tuple[Box, ...] = ()
     facts: tuple[str, ...] = ()
-
-
-def find_image(image: str, folders: Mapping[str, Path]) -> Path | None:
-    """The file of the image ``<space>:<id>`` in the folder of its image space, or in a folder in there; None where
-    there is none."""
-    space, _, name = image.partition(":")
-    if space not in folders:
-        return None
-    places = (inside / f"{name}{suffix}" for inside in _inside(folders[space]) for suffix in SUFFIXES)
-    return next((path for path in places if path.is_file()), None)
-
-
-@cache
-def _inside(folder: Path) -> list[Path]:
-    """A folder and those in it: CLEVR's pictures lie in one a side."""
-    with os.scandir(folder) as entries:
-        return [folder, *sorted(Path(entry.path) for entry in entries if entry.is_dir())]
 
 
 def embed(path: Path, max_side: int) -> str:

@@ -19,6 +19,7 @@ from compvqa.programs.wings import TraceModule
 from compvqa.progress import track
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.graph import SceneStore
+from compvqa.scenes.images import find_image
 from compvqa.settings import Settings
 
 
@@ -114,7 +115,7 @@ class Scenery:
         With ``called`` (labels by object id) the image is twice as large, with the objects' boxes over it.
         """
         image, width, height = self.frames.get(scene_id, ("", None, None))
-        path = pictures.find_image(image, self.images)
+        path = find_image(image, self.images)
         if path is None:
             self.without.add(scene_id)
             return pictures.sketch(self.store.graph(scene_id), width, height, names)
