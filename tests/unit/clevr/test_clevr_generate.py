@@ -46,6 +46,14 @@ def test_every_question_is_answered_by_its_program_and_the_table_is_the_contract
     assert sum(dropped["n"].to_pylist()) == sum(n for what, n in counts.items() if what.startswith("dropped"))
 
 
+def test_the_files_of_templates_that_are_named_are_the_only_ones_used(folder, templates, words, tmp_path):
+    only = SMALL.model_copy(update={"only": ("zero_hop.json", "one_hop")})
+    questions, _, _ = made(folder, templates, words, tmp_path, settings=only)
+    assert {name.rpartition("_")[0] for name in questions["template"].to_pylist()} == {"zero_hop", "one_hop"}
+    with pytest.raises(InputError, match="no file of templates 'two_hops'.*correct `only`"):
+        plans_of(templates, SMALL.model_copy(update={"only": ("two_hops",)}))
+
+
 def test_shards_together_are_the_whole_and_another_seed_is_another(folder, templates, words, tmp_path):
     whole, lost, _ = made(folder, templates, words, tmp_path)
     shards = [made(folder, templates, words, tmp_path, shard=k, shards=3) for k in range(3)]

@@ -64,6 +64,7 @@ class GenerateSettings(Settings):
         "numbers differ (outputs), as in the original code, where compare_integer's first family then only answers no; "
         "null: sets, and outputs in the mode compat",
     )
+    only: tuple[str, ...] = Field((), description="names of the template files that are used; empty: all")
     order: tuple[str, ...] = Field(
         (),
         description="names of template files in the order of trying them, others after them by name; the original code "
@@ -137,10 +138,12 @@ def plans_of(templates: Sequence[Template], settings: GenerateSettings) -> list[
     """The templates ready for searching, in the settings' order; InputError where one cannot be used in their mode."""
     if not templates:
         raise InputError("There are no templates to make questions of: name a folder that holds some.")
-    order = [name.removesuffix(".json") for name in settings.order]
+    order, only = ([name.removesuffix(".json") for name in names] for names in (settings.order, settings.only))
     files = dict.fromkeys(template.file for template in templates)
-    if unknown := [name for name in order if name not in files]:
-        raise InputError(f"There is no file of templates {unknown[0]!r} ({', '.join(files)}): correct `order`.")
+    for key, names in (("order", order), ("only", only)):
+        if unknown := [name for name in names if name not in files]:
+            raise InputError(f"There is no file of templates {unknown[0]!r} ({', '.join(files)}): correct `{key}`.")
+    templates = [template for template in templates if template.file in (only or files)]
     place = {name: number for number, name in enumerate([*order, *(name for name in files if name not in order)])}
     if settings.mode == "compat":
         for template in templates:
