@@ -13,7 +13,7 @@ from compvqa.covr.filters.images.training import PresenceTraining
 from compvqa.covr.pretraining.training import MatchSettings
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
-from compvqa.models.declared import has_backbone, reads
+from compvqa.models.declared import has_backbone, reads, sees
 from compvqa.settings import Settings
 from compvqa.training.loop import TrainingSettings
 from compvqa.training.settings import PredictionSettings
@@ -28,7 +28,7 @@ def test_a_model_has_what_the_contract_says(name):
     module = importlib.import_module(f"compvqa.models.{name}")
     assert issubclass(module.ModelSettings, Settings) and module.ModelSettings().longest > 0 and module.build
     assert reads(name) == getattr(module, "READS", ()) and has_backbone(name) == hasattr(module, "Backbone")
-    assert ("regions" in reads(name)) == ("images" in module.ModelSettings.model_fields)
+    assert bool(sees(name)) == ("images" in module.ModelSettings.model_fields)
 
 
 class Request(ModelRequest, FilterRequest):
@@ -50,8 +50,9 @@ def test_a_file_of_a_model_has_settings_that_its_module_and_the_stages_know(root
 
 
 def test_the_models_are_those():
-    assert {"lstm", "lstm_program", "lxmert", "vilbert", "visualbert"} == set(TRAINED)
-    assert [name for name in TRAINED if "regions" not in reads(name)] == ["lstm", "lstm_program"]
+    seeing = {"": ["lstm", "lstm_program"], "pooled": ["cnn_bow", "cnn_lstm", "cnn_lstm_mcb"]}
+    seeing["regions"] = ["cnn_lstm_sa", "lxmert", "vilbert", "visualbert"]
+    assert {kind: [name for name in TRAINED if sees(name) == kind] for kind in seeing} == seeing
 
 
 @pytest.mark.parametrize("name", ["gone", "a.b", ""])
@@ -60,9 +61,9 @@ def test_a_model_that_is_not_there_is_refused(name):
         reads(name)
 
 
-@pytest.mark.parametrize("declared", ["READS = words()", 'READS = ("words",)', 'READS = "regions"'])
+@pytest.mark.parametrize("declared", ["words()", '("words",)', '"regions"', '("regions", "pooled")'])
 def test_a_declaration_that_is_no_literal_of_known_kinds_is_refused(tmp_path, monkeypatch, declared):
-    (tmp_path / "odd.py").write_text(declared)
+    (tmp_path / "odd.py").write_text(f"READS = {declared}")
     monkeypatch.setattr(models, "__path__", [str(tmp_path)])
     reads.cache_clear()
     with pytest.raises(InputError, match="odd.py has a READS that is no tuple of"):

@@ -41,8 +41,13 @@ class Reader(nn.Module):
         """The last layer's state [B, H] after the last real token of each row; ``mask`` [B, L] tells (1) which tokens
         [B, L] are real: those before the padding, at least one."""
         states, _ = self.lstm(self.words(tokens))  # what comes after a token changes nothing before it
-        last = (mask.sum(dim=1) - 1)[:, None, None].expand(-1, 1, states.shape[2])
-        return states.gather(1, last)[:, 0]
+        return last_of(states, mask)
+
+
+def last_of(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """The states [B, H] of the last real tokens, of those [B, L, H] of all; ``mask`` [B, L] as in :class:`Reader`."""
+    last = (mask.sum(dim=1) - 1)[:, None, None].expand(-1, 1, states.shape[2])
+    return states.gather(1, last)[:, 0]
 
 
 def classifier(size: int, hidden: tuple[int, ...], classes: int, dropout: float) -> nn.Sequential:

@@ -1,0 +1,55 @@
+"""Stacked attention: as loops over cells say, whatever is padded, and by default without places."""
+
+import math
+
+import torch
+
+from compvqa.models import cnn_lstm_sa
+from compvqa.models.cnn_lstm_sa import Attention
+from compvqa.models.task import Task
+from compvqa.training.data import word_tokenizer
+
+
+def test_a_round_is_what_loops_over_cells_give():
+    torch.manual_seed(0)
+    attention, cells, state = Attention(3, 4), torch.randn(2, 5, 3), torch.randn(2, 3)
+    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+    found = attention(cells, state, mask)
+    of_cell, of_state = attention.of_cell, attention.of_state
+    for row in range(2):
+        real = [cells[row, k] for k in range(5) if mask[row, k]]
+        scores = []
+        for cell in real:
+            hidden = [
+                math.tanh((of_cell.weight[h] @ cell + of_cell.bias[h] + of_state.weight[h] @ state[row]).item())
+                for h in range(4)
+            ]
+            scores.append(sum(attention.weight.weight[0, h].item() * hidden[h] for h in range(4)))
+        total = sum(map(math.exp, scores))
+        taken = sum((math.exp(score) / total * cell for score, cell in zip(scores, real, strict=True)), torch.zeros(3))
+        assert torch.allclose(found[row], state[row] + taken, atol=1e-5)
+
+
+def net(**changes):
+    torch.manual_seed(0)
+    settings = cnn_lstm_sa.ModelSettings(**{"word_size": 4, "hidden_size": 6, "attention_size": 5} | changes)
+    return cnn_lstm_sa.build(settings, Task(word_tokenizer([" ".join(map(str, range(30)))]), ["no", "yes"], 7)).eval()
+
+
+def test_rounds_follow_each_other_and_padded_cells_are_not_seen(batch):
+    given = batch | {"question_of": torch.arange(2)}
+    made = net(rounds=3)
+    whole = made(**given)["logits"]
+    cells, state = made.cells(given["features"]), made.reader(given["input_ids"], given["attention_mask"])
+    for attention in made.rounds:
+        state = attention(cells, state, given["region_mask"])
+    assert len(made.rounds) == 3 and torch.allclose(whole, made.classifier(state), atol=1e-6)
+    noise = given["features"] + 100 * torch.randn(2, 4, 7) * (1 - given["region_mask"])[..., None]
+    assert torch.allclose(made(**given | {"features": noise})["logits"], whole, atol=1e-5)
+
+
+def test_places_count_where_they_are_asked_for_and_else_the_order_of_cells_does_not(batch):
+    given = batch | {"question_of": torch.arange(2), "region_mask": torch.ones(2, 4).long()}
+    moved = given | {"features": given["features"].flip(1)}
+    assert torch.allclose(net()(**moved)["logits"], net()(**given)["logits"], atol=1e-5)
+    assert not torch.allclose(net(places=True)(**moved)["logits"], net(places=True)(**given)["logits"], atol=1e-4)
