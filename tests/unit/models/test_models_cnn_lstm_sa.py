@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 import torch
 
 from compvqa.models import cnn_lstm_sa
@@ -14,7 +15,8 @@ def test_a_round_is_what_loops_over_cells_give():
     torch.manual_seed(0)
     attention, cells, state = Attention(3, 4), torch.randn(2, 5, 3), torch.randn(2, 3)
     mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
-    found = attention(cells, state, mask)
+    shares = attention(attention.of_cell(cells), state, mask)
+    assert torch.equal(shares[1, 3:], torch.zeros(2))
     of_cell, of_state = attention.of_cell, attention.of_state
     for row in range(2):
         real = [cells[row, k] for k in range(5) if mask[row, k]]
@@ -26,8 +28,8 @@ def test_a_round_is_what_loops_over_cells_give():
             ]
             scores.append(sum(attention.weight.weight[0, h].item() * hidden[h] for h in range(4)))
         total = sum(map(math.exp, scores))
-        taken = sum((math.exp(score) / total * cell for score, cell in zip(scores, real, strict=True)), torch.zeros(3))
-        assert torch.allclose(found[row], state[row] + taken, atol=1e-5)
+        wanted = torch.tensor([math.exp(score) / total for score in scores])
+        assert torch.allclose(shares[row, : len(real)], wanted, atol=1e-5)
 
 
 def net(**changes):
@@ -36,13 +38,16 @@ def net(**changes):
     return cnn_lstm_sa.build(settings, Task(word_tokenizer([" ".join(map(str, range(30)))]), ["no", "yes"], 7)).eval()
 
 
-def test_rounds_follow_each_other_and_padded_cells_are_not_seen(batch):
+@pytest.mark.parametrize(("hidden_size", "at_once"), [(6, True), (2, False)])
+def test_rounds_follow_each_other_and_padded_cells_are_not_seen(batch, hidden_size, at_once):
     given = batch | {"question_of": torch.arange(2)}
-    made = net(rounds=3)
+    made = net(rounds=3, hidden_size=hidden_size, attention_size=50)
+    assert made.at_once == at_once  # either way to multiply gives the same
     whole = made(**given)["logits"]
     cells, state = made.cells(given["features"]), made.reader(given["input_ids"], given["attention_mask"])
     for attention in made.rounds:
-        state = attention(cells, state, given["region_mask"])
+        shares = attention(attention.of_cell(cells), state, given["region_mask"])
+        state = state + (shares[..., None] * cells).sum(dim=1)
     assert len(made.rounds) == 3 and torch.allclose(whole, made.classifier(state), atol=1e-6)
     noise = given["features"] + 100 * torch.randn(2, 4, 7) * (1 - given["region_mask"])[..., None]
     assert torch.allclose(made(**given | {"features": noise})["logits"], whole, atol=1e-5)

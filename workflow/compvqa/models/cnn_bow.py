@@ -6,8 +6,6 @@ classifies the mean vector and that of the picture, together, into the answers s
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from pydantic import Field
 from torch import nn
@@ -15,17 +13,16 @@ from torch import nn
 from compvqa.errors import InputError
 from compvqa.models.loss import scored
 from compvqa.models.lstm import classifier, optimizer
-from compvqa.models.single_image import of_pictures
+from compvqa.models.single_image import Looking, PictureSettings
 from compvqa.models.task import Task
 from compvqa.models.vectors import word_vectors
-from compvqa.settings import Settings
 
 READS = ("pooled",)
 
 __all__ = ["READS", "ModelSettings", "build", "optimizer"]
 
 
-class ModelSettings(Settings):
+class ModelSettings(PictureSettings):
     """The word vectors, and the sizes of the perceptron."""
 
     words: str = Field(
@@ -38,7 +35,6 @@ class ModelSettings(Settings):
     )
     dropout: float = Field(0.0, ge=0, lt=1, description="before each layer of the classifier")
     longest: int = Field(64, ge=1, description="most tokens of a text")
-    images: Literal["seen", "zeroed"] = Field("seen", description="zeroed: the text-only baseline")
 
 
 class CnnBow(nn.Module):
@@ -46,7 +42,7 @@ class CnnBow(nn.Module):
 
     def __init__(self, settings: ModelSettings, vectors: torch.Tensor, dimension: int, answers: int):
         super().__init__()
-        self.images = settings.images
+        self.looking = Looking(settings)
         self.register_buffer("vectors", vectors)
         self.classifier = classifier(vectors.shape[1] + dimension, settings.classifier, answers, settings.dropout)
 
@@ -61,7 +57,7 @@ class CnnBow(nn.Module):
         labels: torch.Tensor | None = None,
     ) -> dict[str, torch.Tensor]:
         """As :meth:`compvqa.models.cnn_lstm.CnnLstm.forward`."""
-        picture = of_pictures(self.images, features, question_of, len(input_ids))
+        picture = self.looking(features, question_of, len(input_ids))[:, 0]
         return scored(self.classifier(torch.cat([self.mean(input_ids, attention_mask), picture], dim=1)), labels)
 
     def mean(self, tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

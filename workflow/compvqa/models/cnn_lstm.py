@@ -11,7 +11,7 @@ from torch import nn
 
 from compvqa.models.loss import scored
 from compvqa.models.lstm import Reader, classifier, optimizer
-from compvqa.models.single_image import SingleImageSettings, of_pictures
+from compvqa.models.single_image import Looking, SingleImageSettings
 from compvqa.models.task import Task
 
 READS = ("pooled",)
@@ -28,7 +28,7 @@ class CnnLstm(nn.Module):
 
     def __init__(self, settings: ModelSettings, words: int, dimension: int, answers: int):
         super().__init__()
-        self.images = settings.images
+        self.looking = Looking(settings)
         self.reader = Reader(words, settings.word_size, settings.hidden_size, settings.layers, settings.dropout)
         size = settings.hidden_size + dimension
         self.classifier = classifier(size, settings.classifier, answers, settings.dropout)
@@ -45,7 +45,7 @@ class CnnLstm(nn.Module):
     ) -> dict[str, torch.Tensor]:
         """Scores ``logits`` [B, answers] of the questions ``input_ids`` [B, L] about a picture each, whose pooled
         vector is its only row in ``features`` [B, 1, D]; and ``loss`` where ``labels`` are given."""
-        picture = of_pictures(self.images, features, question_of, len(input_ids))
+        picture = self.looking(features, question_of, len(input_ids))[:, 0]
         return scored(self.classifier(torch.cat([self.reader(input_ids, attention_mask), picture], dim=1)), labels)
 
 

@@ -13,7 +13,7 @@ from torch import nn
 
 from compvqa.models.loss import scored
 from compvqa.models.lstm import last_of, optimizer
-from compvqa.models.single_image import SingleImageSettings, of_pictures
+from compvqa.models.single_image import Looking, SingleImageSettings
 from compvqa.models.task import Task
 
 READS = ("pooled",)
@@ -57,7 +57,7 @@ class CnnLstmMcb(nn.Module):
 
     def __init__(self, settings: ModelSettings, words: int, dimension: int, answers: int):
         super().__init__()
-        self.images = settings.images
+        self.looking = Looking(settings)
         hidden = settings.hidden_size
         self.words = nn.Embedding(words, settings.word_size)
         sizes = [settings.word_size, *[hidden] * (settings.layers - 1)]
@@ -78,7 +78,7 @@ class CnnLstmMcb(nn.Module):
         labels: torch.Tensor | None = None,
     ) -> dict[str, torch.Tensor]:
         """As :meth:`compvqa.models.cnn_lstm.CnnLstm.forward`."""
-        picture = of_pictures(self.images, features, question_of, len(input_ids))
+        picture = self.looking(features, question_of, len(input_ids))[:, 0]
         question = self._read(input_ids, attention_mask)
         with torch.autocast(picture.device.type, enabled=False):  # the transform knows no bfloat16
             product = compact_product(self.of_question(question.float()), self.of_picture(picture))

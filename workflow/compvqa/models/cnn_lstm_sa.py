@@ -14,7 +14,7 @@ from torch import nn
 from compvqa.features.store import GEOMETRY
 from compvqa.models.loss import scored
 from compvqa.models.lstm import Reader, classifier, optimizer
-from compvqa.models.single_image import SingleImageSettings, seen
+from compvqa.models.single_image import Looking, SingleImageSettings
 from compvqa.models.task import Task
 
 READS = ("regions",)
@@ -44,12 +44,11 @@ class Attention(nn.Module):
         self.of_state = nn.Linear(size, hidden, bias=False)
         self.weight = nn.Linear(hidden, 1, bias=False)  # a bias would change no softmax
 
-    def forward(self, cells: torch.Tensor, state: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """The states [B, H] with what they take of ``cells`` [B, K, H]; ``mask`` [B, K] tells (1) the real ones."""
-        told = torch.tanh(self.of_cell(cells) + self.of_state(state)[:, None])
-        scores = self.weight(told).squeeze(2).masked_fill(mask == 0, float("-inf"))
-        taken = scores.softmax(dim=1).to(cells.dtype)[:, None] @ cells
-        return state + taken[:, 0]
+    def forward(self, told: torch.Tensor, state: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """The shares [B, K] of cells, by what each ``told`` [B, K, hidden] (``of_cell``) and the states [B, H];
+        ``mask`` [B, K] tells (1) the real ones."""
+        hidden = torch.tanh(told + self.of_state(state)[:, None])
+        return self.weight(hidden).squeeze(2).masked_fill(mask == 0, float("-inf")).softmax(dim=1)
 
 
 class CnnLstmSa(nn.Module):
@@ -57,11 +56,15 @@ class CnnLstmSa(nn.Module):
 
     def __init__(self, settings: ModelSettings, words: int, dimension: int, answers: int):
         super().__init__()
-        self.images, self.places = settings.images, settings.places
+        self.looking, self.places = Looking(settings), settings.places
         size = settings.hidden_size
         self.reader = Reader(words, settings.word_size, size, settings.layers, settings.dropout)
         self.cells = nn.Linear(dimension + GEOMETRY * settings.places, size)
-        self.rounds = nn.ModuleList(Attention(size, settings.attention_size) for _ in range(settings.rounds))
+        hidden, rounds = settings.attention_size, settings.rounds
+        self.rounds = nn.ModuleList(Attention(size, hidden) for _ in range(rounds))
+        # Two linear layers in a row are one, whose weights are a product: which way has fewer products of numbers in a
+        # step, where nothing learns from the gradient of features?
+        self.at_once = 2 * rounds * hidden * dimension < 2 * dimension * size + 3 * rounds * size * hidden
         self.classifier = classifier(size, settings.classifier, answers, settings.dropout)
 
     def forward(
@@ -76,13 +79,24 @@ class CnnLstmSa(nn.Module):
     ) -> dict[str, torch.Tensor]:
         """Scores ``logits`` [B, answers] of the questions ``input_ids`` [B, L] about a picture each, of the cells
         ``features`` [B, K, D] at the places ``geometry`` [B, K, 5]; and ``loss`` where ``labels`` are given."""
-        picture = seen(self.images, features, question_of, len(input_ids))
+        picture = self.looking(features, question_of, len(input_ids))
         if self.places:
             picture = torch.cat([picture, geometry], dim=2)
-        cells, state = self.cells(picture), self.reader(input_ids, attention_mask)
-        for attention in self.rounds:
-            state = attention(cells, state, region_mask)
+        state = self.reader(input_ids, attention_mask)
+        for attention, told in zip(self.rounds, self._told(picture), strict=True):
+            shares = attention(told, state, region_mask).to(picture.dtype)
+            state = state + self.cells(shares[:, None] @ picture)[:, 0]  # the mean of cells is the cell of the mean
         return scored(self.classifier(state), labels)
+
+    def _told(self, picture: torch.Tensor) -> list[torch.Tensor]:
+        """What the cells of a ``picture`` [B, K, D] tell each round [B, K, hidden]."""
+        layers = [part.of_cell for part in self.rounds]
+        if not self.at_once:
+            cells = self.cells(picture)
+            return [layer(cells) for layer in layers]
+        first = self.cells
+        both = [(layer.weight @ first.weight, layer.weight @ first.bias + layer.bias) for layer in layers]
+        return [nn.functional.linear(picture, *each) for each in both]
 
 
 def build(settings: ModelSettings, task: Task) -> CnnLstmSa:

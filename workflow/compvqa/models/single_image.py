@@ -6,28 +6,40 @@ from typing import Literal
 
 import torch
 from pydantic import Field
+from torch import nn
 
 from compvqa.models import lstm
+from compvqa.settings import Settings
 
 
-class SingleImageSettings(lstm.ModelSettings):
-    """The sizes of what reads the question and of what classifies it with its picture."""
+class PictureSettings(Settings):
+    """How pictures are seen."""
 
     images: Literal["seen", "zeroed"] = Field("seen", description="zeroed: the text-only baseline")
+    normalised: bool = Field(
+        False, description="each vector of a picture is brought to mean 0 and spread 1, which large numbers need"
+    )
 
 
-def seen(images: str, features: torch.Tensor, question_of: torch.Tensor, n: int) -> torch.Tensor:
-    """The ``features`` [n, K, D] of the pictures of ``n`` questions, in float32, or zeros where ``images`` is zeroed.
-
-    ValueError where a question has not one picture.
-    """
-    if len(question_of) != n or not torch.equal(question_of, torch.arange(n, device=question_of.device)):
-        raise ValueError(
-            "this model reads questions about one picture each: take a model of several, such as visualbert"
-        )
-    return torch.zeros_like(features, dtype=torch.float32) if images == "zeroed" else features.float()
+class SingleImageSettings(lstm.ModelSettings, PictureSettings):
+    """The sizes of what reads the question and of what classifies it with its picture."""
 
 
-def of_pictures(images: str, features: torch.Tensor, question_of: torch.Tensor, n: int) -> torch.Tensor:
-    """The pooled vectors [n, D] of the pictures of ``n`` questions, as :func:`seen` gives them."""
-    return seen(images, features, question_of, n)[:, 0]
+class Looking(nn.Module):
+    """What a net sees of the pictures of its questions."""
+
+    def __init__(self, settings: PictureSettings):
+        super().__init__()
+        self.zeroed, self.normalised = settings.images == "zeroed", settings.normalised
+
+    def forward(self, features: torch.Tensor, question_of: torch.Tensor, n: int) -> torch.Tensor:
+        """The ``features`` [n, K, D] of the pictures of ``n`` questions, in float32; ValueError where a question
+        has not one picture."""
+        if len(question_of) != n or not torch.equal(question_of, torch.arange(n, device=question_of.device)):
+            raise ValueError(
+                "this model reads questions about one picture each: take one of several, such as visualbert"
+            )
+        if self.zeroed:
+            return torch.zeros_like(features, dtype=torch.float32)
+        seen = features.float()
+        return nn.functional.layer_norm(seen, seen.shape[-1:]) if self.normalised else seen
