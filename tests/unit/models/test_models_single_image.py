@@ -6,12 +6,17 @@ import pytest
 import torch
 from transformers import TrainerCallback
 
-from compvqa.features.store import ImageRegions, RegionStore, write
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.features.grids import GRIDS, files_of
+from compvqa.features.store import ImageRegions, RegionStore, appending, write
 from compvqa.models import cnn_bow, cnn_lstm, cnn_lstm_mcb, cnn_lstm_sa
 from compvqa.models.task import Task
 from compvqa.training import fit as fitting
+from compvqa.training import loop
 from compvqa.training.data import collate, examples, word_tokenizer
 from compvqa.training.fit import OptimisationSettings, fit, prepare
+from unit.models.asked import Asked
 
 SHAPES, COLORS = ("cube", "sphere", "cylinder"), ("red", "blue", "green")
 SMALL = {"word_size": 16, "hidden_size": 32, "layers": 1}
@@ -137,6 +142,27 @@ def run(module, asked, tokenizer, out, **steps):
 def test_what_words_and_picture_say_together_is_learnt(module, asked, tokenizer, tmp_path):
     done, *_ = run(module, asked, tokenizer, tmp_path)
     assert done["accuracy"] > 0.9  # a third, for who knows the words or the picture alone
+
+
+@pytest.mark.parametrize("module", [cnn_lstm, cnn_lstm_sa], ids=["pooled", "regions"])
+def test_a_store_of_grids_is_trained_on_and_asked_from(module, tmp_path):
+    questions, side = Asked(tmp_path / "asked"), {cnn_lstm: 1, cnn_lstm_sa: 2}[module]
+    with appending(tmp_path / "grid.safetensors", 5) as append:
+        append(np.ones((side**2, 5)))
+    row = {"image": "s:1", "file": "grid.safetensors", "row": 0, "cells": side, "image_w": 9.0, "image_h": 9.0}
+    tables.write(tmp_path / "regions.parquet", GRIDS, [row])
+    given = questions.folder / "questions.parquet", None, ["train"], ["dev"], questions.folder / "scenes.parquet"
+    store = files_of(tmp_path)
+    name = module.__name__.rpartition(".")[2]
+    settings = loop.TrainingSettings(most_regions=4, optimisation={"most_steps": 2, "batch_size": 8})
+    size = module.ModelSettings(**MODELS[module])
+    counts = loop.train(name, *given, *store, None, tmp_path / "run", size, settings, 1)
+    assert counts["steps"] == 2
+    asked = given[0], None, ["dev"], given[4]
+    told = loop.predict(tmp_path / "run", "a.b.c.1", *asked, *store, tmp_path / "told.parquet")
+    assert told["out"] == told["in"] > 0
+    with pytest.raises(InputError, match=f"the model {name} reads {module.READS[0]}: name the folder"):
+        loop.train(name, *given, None, None, None, tmp_path / "run", size, settings, 1)
 
 
 @each_model
