@@ -107,3 +107,60 @@ def test_absolute_shares_of_the_oracles_queries(oracle, clevr_centres):
         2: (52, 136),
         3: (31, 140),
     }
+
+
+def described(program, number, through, below=frozenset()):
+    """All sets of words that some way through filters up from a row gathers: by recursion, from the answer's end."""
+    row = program[number]
+    if row.operation.startswith("filter_"):
+        words = below | {row.arguments[0]}
+        return {words} | described(program, row.dependencies[0], through, words)
+    if row.operation in through:
+        return {below}.union(*(described(program, index, through, below) for index in row.dependencies))
+    return {below}
+
+
+@given(drawn_programs(), st.sampled_from(["red", "blue"]), st.sampled_from(["cube", "small", "metal"]))
+def test_a_pair_occurs_where_one_way_up_through_filters_has_both_values(program, one, other):
+    for occurrence, through in (("released", ()), ("strict", ("union",))):
+        ways = set().union(*(described(program, number, through) for number in range(len(program))))
+        expected = any({one, other} <= words for words in ways)
+        assert analysis.occurs((one, other), program, occurrence) == expected
+
+
+SMALL_OR_GREEN = [
+    Row("scene"),
+    Row("filter_color", ("green",), (0,)),
+    Row("scene"),
+    Row("filter_shape", ("cube",), (2,)),
+    Row("union", (), (1, 3)),
+    Row("filter_size", ("small",), (4,)),
+    Row("count", (), (5,)),
+]
+
+
+@pytest.mark.parametrize(
+    ("program", "pair", "released", "strict"),
+    [
+        (SMALL_OR_GREEN, ("small", "green"), False, True),  # small things that are green things or cubes
+        (SMALL_OR_GREEN, ("green", "cube"), False, False),  # in two branches
+        (
+            chain(("filter_size", "small"), ("filter_color", "red"), ("filter_shape", "cube")),
+            ("cube", "small"),
+            *[True] * 2,
+        ),
+        (
+            chain(("filter_color", "red"), ("unique",), ("relate", "left"), ("filter_shape", "cube")),
+            ("red", "cube"),
+            *[False] * 2,
+        ),
+        (
+            chain(("filter_color", "red"), ("unique",), ("same_size",), ("filter_shape", "cube")),
+            ("red", "cube"),
+            *[False] * 2,
+        ),
+    ],
+)
+def test_a_pair_in_two_places_of_a_program_does_not_occur(program, pair, released, strict):
+    assert analysis.occurs(pair, program) == released
+    assert analysis.occurs(pair, program, "strict") == strict

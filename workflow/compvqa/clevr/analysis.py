@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
+
 from compvqa.clevr.executor import ILL_POSED, Value, values
 from compvqa.clevr.language import OPERATORS
 from compvqa.clevr.scene import Scene
 from compvqa.programs.rows import Program, Row
+from compvqa.scenes.pairs import Occurrence
 
 INTEGERS = ("equal_integer", "less_than", "greater_than")
 TYPES = tuple(
@@ -35,6 +38,27 @@ def relates(program: Program) -> int:
 def same_relates(program: Program) -> int:
     """How many same-attribute relations there are."""
     return sum(row.operation.startswith("same_") for row in program)
+
+
+def descriptions(program: Program, through: Sequence[str] = ()) -> Iterator[frozenset[str]]:
+    """The attributes of each chain of filters, from its first one to any; it goes on through functions ``through``."""
+    ending: list[list[frozenset[str]]] = []  # at each row
+    for row in program:
+        above = [chain for index in row.dependencies for chain in ending[index]]
+        if row.operation.startswith("filter_"):
+            ending.append([chain | {*row.arguments} for chain in above or [frozenset()]])
+            yield from ending[-1]
+        else:
+            ending.append(above if row.operation in through else [])
+
+
+def occurs(pair: Collection[str], program: Program, occurrence: Occurrence = "released") -> bool:
+    """Whether one description has both values of a pair: an unbroken chain of filters, whatever else is in it. Of two
+    branches, of what is related and of what is asked or compared no description is made. ``strict`` goes on through a
+    union: "small things that are green or …" has a small green thing."""
+    wanted = frozenset(pair)
+    through = ("union",) if occurrence == "strict" else ()
+    return any(wanted <= description for description in descriptions(program, through))
 
 
 def is_absolute(program: Program, scene: Scene, answer: Value) -> bool | None:

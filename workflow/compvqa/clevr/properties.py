@@ -67,30 +67,18 @@ class Question:
     @cached_property
     def descriptions(self) -> list[frozenset[str]]:
         """The attributes of each description in the program."""
-        return list(_descriptions(self.program))
+        return list(analysis.descriptions(self.program))
 
     @cached_property
     def joined_descriptions(self) -> list[frozenset[str]]:
         """The same, where a filter of what ``union`` gives goes on with those on its sides: "small things that are red
         or …"."""
-        return list(_descriptions(self.program, ("union",)))
+        return list(analysis.descriptions(self.program, ("union",)))
 
     def names(self) -> set[str]:
         """The attributes and relations in the program, and a queried attribute."""
         names = {name for row in self.program for name in row.arguments}
         return names | {self.answer} if analysis.kind(self.program) == "query" else names
-
-
-def _descriptions(program: Program, through: Sequence[str] = ()) -> Iterator[frozenset[str]]:
-    """The attributes of each chain of filters, from its first one to any; it goes on through functions ``through``."""
-    ending: list[list[frozenset[str]]] = []  # at each row
-    for row in program:
-        above = [chain for index in row.dependencies for chain in ending[index]]
-        if row.operation.startswith("filter_"):
-            ending.append([chain | {*row.arguments} for chain in above or [frozenset()]])
-            yield from ending[-1]
-        else:
-            ending.append(above if row.operation in through else [])
 
 
 COLUMNS = ("template", "answer", "program", "properties")  # of the data set, from which questions are made
