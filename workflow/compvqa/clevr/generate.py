@@ -13,6 +13,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,23 +24,26 @@ from compvqa.clevr.compat import InOrder, SceneChoices, check_order
 from compvqa.clevr.executor import Value, in_words
 from compvqa.clevr.language import OPERATORS, VALUES
 from compvqa.clevr.options import SceneOptions
+from compvqa.clevr.pairs import PairRules, Searching
 from compvqa.clevr.scene import Scene, read_scenes
 from compvqa.clevr.search import Plan, Search
 from compvqa.clevr.tables import QUESTIONS
 from compvqa.clevr.templates import Template
-from compvqa.clevr.words import Words, text
+from compvqa.clevr.words import Words, cut, text
 from compvqa.errors import InputError
 from compvqa.programs.language import TRUTH
 from compvqa.programs.rows import to_json
 from compvqa.progress import track
 from compvqa.questions.tables import DROPPED
+from compvqa.scenes.pairs import Occurrence, Pair
 from compvqa.seeds import generator, stable_hash
 from compvqa.settings import Settings
 
 NOTHING_FITS, FREQUENT, DEGENERATE = "nothing in the scene fits", "answers too frequent", "degenerate"
+FORBIDDEN = "a pair that is forbidden"
 TOO_FEW = "scenes with fewer questions than wanted"
 OF_GROUP = {kind: group for group, kind in VALUES.items()}
-Start = Callable[[Plan, set[Value]], Search | InOrder]  # begins a search whose answer is one of the given ones
+Start = Callable[[Plan, set[Value]], Searching]  # begins a search whose answer is one of the given ones
 
 
 class GenerateSettings(Settings):
@@ -74,11 +78,27 @@ class GenerateSettings(Settings):
         (),
         description="in the mode compat, relations in the order of the scenes file's; empty: by name",
     )
+    values: dict[str, tuple[str, ...]] = Field(
+        {}, description="by a group of attributes, those that there are; of a group that is not named, all words"
+    )
+    forbidden: tuple[Pair, ...] = Field((), description="pairs of attribute values that no question has")
+    required: tuple[Pair, ...] = Field(
+        (),
+        description="pairs of attribute values of which each question has one in one of its descriptions, one that an "
+        "object of its scene has; empty: nothing is required",
+    )
+    occurrence: Occurrence = Field(
+        "released",
+        description="what it means that a question has a pair: one description has both values (released), also where "
+        "a description of what a union gives goes on with those on its sides (strict)",
+    )
 
     @model_validator(mode="after")
     def _one_stream(self) -> GenerateSettings:
         if self.mode == "compat" and self.balance == "fair":
             raise ValueError("the mode compat is the original's, which balances in blocks: take balance blocks")
+        if self.mode == "compat" and (self.values or self.forbidden or self.required):
+            raise ValueError("the mode compat is the original's, which has all values and pairs: take the mode keyed")
         return self
 
     @property
@@ -99,14 +119,22 @@ def generate(
     shard: int = 0,
     shards: int = 1,
     memory: str = "256MB",
+    chosen: Sequence[str] | None = None,
+    part: str = "",
 ) -> dict[str, int]:
     """Write the questions of one shard's blocks for the scenes in a folder of scene tables to ``out``.
+
+    With ``chosen`` these scenes alone, in this order, as the side ``part``, whatever sides they are of.
 
     ``dropped`` gets the number of scenes in which a template was tried in vain, by reason. Gives counts. The mode
     compat takes one shard; of each side (train, val) its stream begins anew. ``memory`` bounds what questions take
     before they go to disk.
     """
-    plans = plans_of(templates, settings)
+    plans, words = plans_of(templates, settings), cut(words, settings.values)
+    pairs = rules_of(words, settings)
+    found = read_scenes(scenes, chosen)
+    if part:
+        found = (replace(scene, split=part) for scene in found)
     if settings.mode == "compat" and shards > 1:
         raise InputError(f"The mode compat draws all from one stream: make one shard, not {shards}, or use mode keyed.")
     reasons, counts = Counter[tuple[str, str]](), Counter[str]()
@@ -114,14 +142,14 @@ def generate(
     before = Counter[str]()  # blocks of a side so far
     with query.connect(out.parent, memory) as connection:
         intake = query.Intake(connection, QUESTIONS)
-        for number, block in enumerate(track(blocks(read_scenes(scenes), settings.block), "questions", unit="block")):
+        for number, block in enumerate(track(blocks(found, settings.block), "questions", unit="block")):
             side = block[0].split
             first = before[side] * settings.block * settings.per_scene
             before[side] += 1
             if number % shards != shard:
                 continue
             rng = streams.setdefault(side, random.Random(seed)) if settings.mode == "compat" else None
-            for row in of_block(block, plans, words, settings, seed, reasons, rng):
+            for row in of_block(block, plans, words, settings, seed, reasons, rng, pairs):
                 intake.add((QUESTIONS, row | {"testbed": testbed, "number": first + row["number"]}))
                 counts["questions"] += 1
             counts["scenes"] += len(block)
@@ -130,7 +158,7 @@ def generate(
     tables.write(dropped, DROPPED, rows)
     return {"scenes": counts["scenes"], "questions": counts["questions"]} | {
         f"dropped: {reason}": sum(n for (_, why), n in reasons.items() if why == reason)
-        for reason in (NOTHING_FITS, FREQUENT, DEGENERATE, TOO_FEW)
+        for reason in (NOTHING_FITS, FREQUENT, DEGENERATE, *([FORBIDDEN] if settings.forbidden else []), TOO_FEW)
     }
 
 
@@ -149,6 +177,11 @@ def plans_of(templates: Sequence[Template], settings: GenerateSettings) -> list[
         for template in templates:
             check_order(template)
     return [Plan.of(template, settings.sets) for template in sorted(templates, key=lambda t: place[t.file])]
+
+
+def rules_of(words: Words, settings: GenerateSettings) -> PairRules:
+    """The pairs that the settings forbid and require, for words that are cut already."""
+    return PairRules(words, settings.forbidden, settings.required, settings.occurrence, settings.sets)
 
 
 def blocks(scenes: Iterable[Scene], size: int) -> Iterator[list[Scene]]:
@@ -170,17 +203,19 @@ def of_block(
     seed: int,
     dropped: Counter[tuple[str, str]],
     rng: random.Random | None = None,
+    pairs: PairRules | None = None,
 ) -> Iterator[dict]:
     """The questions of a block's scenes, as rows without a test-bed; reasons are added to ``dropped``.
 
     ``number`` counts questions from the block's first; those that are offered for one to be chosen share theirs.
-    ``rng`` is the stream of the mode compat.
+    ``rng`` is the stream of the mode compat; ``pairs`` are the settings', which many blocks may share.
     """
     used = [0] * len(plans)
     answers = [dict.fromkeys(possible(plan.template, words, settings.most_counted), 0) for plan in plans]
+    rules = pairs or rules_of(words, settings)
     number = 0
     for scene in block:
-        start = in_order(scene, words, settings, rng) if rng else keyed(scene, words, seed)
+        start = in_order(scene, words, settings, rng) if rng else keyed(scene, words, seed, rules)
         made = 0
         for place in sorted(range(len(plans)), key=used.__getitem__):
             plan, counts = plans[place], answers[place]
@@ -200,13 +235,15 @@ def of_block(
             dropped["", TOO_FEW] += 1
 
 
-def keyed(scene: Scene, words: Words, seed: int) -> Start:
+def keyed(scene: Scene, words: Words, seed: int, pairs: PairRules) -> Start:
     """Searches in a scene whose draws are keyed by seed, scene and template, and by the answer if it is given."""
-    options = SceneOptions(scene, words, seed)
+    options = SceneOptions(scene, words, seed, pairs.forbidden)
+    pair = pairs.one_of(scene, seed)
 
-    def start(plan: Plan, accepted: set[Value]) -> Search:
+    def start(plan: Plan, accepted: set[Value]) -> Searching:
         asked = sorted(map(str, accepted)) if len(accepted) == 1 else []
-        return Search(plan, options, accepted, generator(seed, "question", scene.scene_id, plan.template.name, *asked))
+        rng = generator(seed, "question", scene.scene_id, plan.template.name, *asked)
+        return pairs.searching(plan, pair, lambda other: Search(other, options, accepted, rng), rng)
 
     return start
 
@@ -233,16 +270,16 @@ def _each(start: Start, plan: Plan, counts: Mapping[Value, int]) -> list[set[Val
     return [{answer} for answer in counts if answer in found]
 
 
-def _why(searches: Sequence[Search | InOrder], balance: str) -> str:
+def _why(searches: Sequence[Searching], balance: str) -> str:
     """Why nothing was found; where each search is for one answer, none is refused for being frequent."""
     if balance == "blocks" and searches[0].frequent:
         return FREQUENT
+    if any(getattr(search, "forbidden", False) for search in searches):
+        return FORBIDDEN
     return DEGENERATE if any(search.degenerate for search in searches) else NOTHING_FITS
 
 
-def _asked(
-    scene: Scene, search: Search | InOrder, template: Template, words: Words, counts: dict[Value, int]
-) -> dict | None:
+def _asked(scene: Scene, search: Searching, template: Template, words: Words, counts: dict[Value, int]) -> dict | None:
     """The question that a search finds, as a row; its answer is counted. None where there is none."""
     found = search.run()
     if found is None:

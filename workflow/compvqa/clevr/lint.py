@@ -18,6 +18,7 @@ from compvqa.clevr.executor import Value, in_words
 from compvqa.clevr.families import Families, variants
 from compvqa.clevr.generate import Start, keyed, possible
 from compvqa.clevr.language import RELATION
+from compvqa.clevr.pairs import PairRules
 from compvqa.clevr.scene import Scene
 from compvqa.clevr.search import Plan
 from compvqa.clevr.templates import Template
@@ -67,7 +68,7 @@ def lint(
     for template in templates:
         found += answered(template, words, sets, most_counted)
     proved = {(item.template, item.fault) for item in found}
-    starts = [keyed(scene, words, seed) for scene in scenes]
+    starts = [keyed(scene, words, seed, PairRules(words)) for scene in scenes]
     asked: dict[str, list[tuple[list[Row], str]]] = {}
     for template in templates:
         hunt = _Hunt(Plan.of(template, sets), possible(template, words, most_counted))

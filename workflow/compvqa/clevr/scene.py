@@ -79,8 +79,9 @@ def masks(lists: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(sum(1 << number for number in numbers) for numbers in lists)
 
 
-def read_scenes(folder: Path) -> Iterator[Scene]:
-    """The scenes of a folder of scene tables, in the order of their ids; one is built when it is asked for.
+def read_scenes(folder: Path, chosen: Sequence[str] | None = None) -> Iterator[Scene]:
+    """The scenes of a folder of scene tables, in the order of their ids, or those chosen, in theirs; one is built when
+    it is asked for.
 
     InputError where an object lacks a size, colour, material or place, or a scene its directions.
     """
@@ -88,8 +89,10 @@ def read_scenes(folder: Path) -> Iterator[Scene]:
         if not (folder / f"{name}.parquet").exists():
             raise InputError(f"{folder} has no table {name}: CLEVR's questions need scenes whose source tells places.")
     store = SceneStore(folder, cache=1)
-    rows = zip(store.scenes["scene_id"].to_pylist(), store.scenes["split"].to_pylist(), strict=True)
-    return (of_graph(store.graph(scene_id), split) for scene_id, split in rows)
+    of = dict(zip(store.scenes["scene_id"].to_pylist(), store.scenes["split"].to_pylist(), strict=True))
+    if missing := [scene_id for scene_id in chosen or () if scene_id not in of]:
+        raise InputError(f"{folder} has no scene {missing[0]}: choose among its own.")
+    return (of_graph(store.graph(scene_id), of[scene_id]) for scene_id in (of if chosen is None else chosen))
 
 
 def of_graph(graph: SceneGraph, split: str = "") -> Scene:

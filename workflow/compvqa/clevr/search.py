@@ -35,6 +35,7 @@ class Step:
     sees: tuple[int, ...]  # nodes above whose values matter from here on
     late: bool  # whether its very choice decides if a question is degenerate
     as_set: bool  # whether what it counts, not the number, must differ from another node's
+    having: Choice = ()  # words that its description has to have: for each group one or None
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Plan:
     template: Template
     steps: tuple[Step, ...]
     checked: bool  # whether a relate is bare: then the answer must be another without any relate
+    listing: tuple[int, ...] = ()  # of each node its place in the listing; where it is empty, in that order
 
     @classmethod
     def of(cls, template: Template, sets: bool = True) -> Plan:
@@ -75,6 +77,13 @@ class Plan:
                 )
             )
         return cls(template, tuple(steps), checked)
+
+    def listed(self, choices: Sequence[Choice]) -> tuple[Template, list[Choice]]:
+        """The template as it is listed, and the nodes' choices in that order."""
+        if not self.listing:
+            return self.template, list(choices)
+        back = sorted(range(len(self.listing)), key=self.listing.__getitem__)
+        return self.template.reordered(back), [choices[place] for place in back]
 
     @cached_property
     def unchecked(self) -> Plan:
@@ -132,9 +141,10 @@ class Search:
         self.given, self.masks, self.choices = [0] * len(nodes), [0] * len(nodes), [()] * len(nodes)
         if not self._from(0):
             return None
-        pairs = zip(nodes, self.choices, strict=True)
+        template, choices = self.plan.listed(self.choices)
+        pairs = zip(template.nodes, choices, strict=True)
         filled = {slot: word for node, words in pairs for slot, word in zip(node.slots, words, strict=True)}
-        return self.plan.template.program(self.choices), self.given[-1], filled
+        return template.program(choices), self.given[-1], filled
 
     def _from(self, number: int) -> bool:
         """Whether the nodes from ``number`` on can be filled; they then are."""
@@ -160,7 +170,7 @@ class Search:
             state += tuple(self._told(steps[i], self.choices[i]) for i in range(number) if steps[i].late)
         if state in self.failed:
             return False
-        found = self.options.of(step.node, self.given[step.node.inputs[0]], step.empty)
+        found = self.options.of(step.node, self.given[step.node.inputs[0]], step.empty, step.having)
         if not (self._each(number, step, found) if step.late else self._any(number, step, found)):
             self.failed.add(state)
             return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,16 @@ class Template:
                     continue
             place.append(len(rows) - 1)
         return rows
+
+    def reordered(self, order: Sequence[int]) -> Template:
+        """The same template with its nodes listed in another order, in which each is after those that it takes."""
+        place = {number: new for new, number in enumerate(order)}
+        nodes = [self.nodes[number] for number in order]
+        return replace(
+            self,
+            nodes=tuple(replace(node, inputs=tuple(place[i] for i in node.inputs)) for node in nodes),
+            different=tuple((min(pair), max(pair)) for a, b in self.different for pair in [(place[a], place[b])]),
+        )
 
     @property
     def file(self) -> str:

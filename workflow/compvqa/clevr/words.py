@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,18 @@ def read_words(file: Path) -> Words:
         why = f"lacks {fault}" if isinstance(fault, KeyError) else f"is malformed ({fault})"
         raise InputError(f"{file} {why}: give values of {', '.join((*GROUPS, RELATION))}, and synonyms.") from None
     return Words(values, synonyms)
+
+
+def cut(words: Words, values: Mapping[str, Sequence[str]]) -> Words:
+    """The words of which the groups that ``values`` names have these attributes alone, in the words' order."""
+    for group, kept in values.items():
+        if group not in GROUPS or not kept or not set(kept) <= set(words.values[group]):
+            raise InputError(
+                f"the values {', '.join(kept)} of {group} are not all among the words for questions: give some of "
+                f"{', '.join(words.values.get(group, GROUPS))}."
+            )
+    cut = {group: tuple(word for word in words.values[group] if word in kept) for group, kept in values.items()}
+    return Words({**words.values, **cut}, words.synonyms)
 
 
 def _words(values: object) -> tuple[str, ...]:
