@@ -62,7 +62,7 @@ def test_the_list_of_all_defaults_is_the_generated_one_and_says_the_defaults(roo
     every, *others = yaml.safe_load_all(text)
     assert [other.get("dataset", other.get("world"))["kind"] for other in others] == [
         *("clevr", "clevr_released", "covr", "covr_released"),
-        *("clevr", "sprites"),
+        *("clevr", "clevr_pools", "sprites"),
     ]
     given = MINE | {"world": {"kind": "sprites"}}
     told = every | {key: MINE[key] for key in ("testbed", "sources", "lexicon")} | others[2]

@@ -15,6 +15,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "sprites": ("compvqa.scenes.worlds.sprites",),
     "simulate": ("compvqa.scenes.worlds.simulate",),
     "clevr_world": ("compvqa.scenes.worlds.clevr", "compvqa.scenes.worlds.clevr.renderers.{renderer}"),
+    "clevr_pool": ("compvqa.scenes.worlds.clevr_pools", "compvqa.scenes.worlds.clevr.renderers.{renderer}"),
     "gather_clevr": ("compvqa.scenes.worlds.clevr",),
     "lexicon": ("compvqa.scenes.lexicon", "compvqa.scenes.ontology"),
     "ingest": ("compvqa.scenes.ingest", "compvqa.scenes.readers.{reader}"),

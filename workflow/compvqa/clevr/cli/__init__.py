@@ -18,6 +18,6 @@ def add_to(app: typer.Typer) -> None:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
-    add(clevr, world.world, world.gather_world, data.questions, data.read_questions, data.gather_questions)
+    add(clevr, world.world, world.pool, world.gather_world, data.questions, data.read_questions, data.gather_questions)
     add(clevr, execute.write_questions, execute.execute, lint.lint)
     app.add_typer(clevr)

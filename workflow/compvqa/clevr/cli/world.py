@@ -31,6 +31,27 @@ def world(
     frame.run(work, [], outputs(out, settings), note, renderer=settings.renderer)
 
 
+def pool(
+    out: Annotated[Path, typer.Argument(help="Folder for the scene file (scenes.json) and the pictures (images).")],
+    config: Config = None,
+    shard: Annotated[str, typer.Option(help="Which part of the scenes: 2-of-4; gather-world puts them together.")] = (
+        "1-of-1"
+    ),
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Sample and draw scenes that held-out pairs share: a pool, of which each takes what fits, or single objects."""
+    from compvqa.scenes.worlds.clevr import outputs
+    from compvqa.scenes.worlds.clevr_pools import PoolSettings, generate
+
+    frame = Frame("clevr_pool", config, seed, code)
+    settings = frame.settings(PoolSettings)
+    part = parse_shard(shard)
+    note = out / "clevr_pool.prov.json"
+    work = partial(generate, out, settings, seed, part)
+    frame.run(work, [], outputs(out, settings.clevr), note, renderer=settings.clevr.renderer)
+
+
 def gather_world(
     out: Annotated[Path, typer.Argument(help="Folder for a scene file a side, and the pictures (images).")],
     shard: Annotated[list[Path], typer.Option(help="Folder of a shard that world made; repeat, in their order.")],

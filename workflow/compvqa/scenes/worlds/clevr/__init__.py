@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from compvqa.scenes.worlds.clevr.sample import sample_scene
 from compvqa.scenes.worlds.clevr.settings import ClevrSettings, ClevrWorld
 from compvqa.tables import replacing, running
 
-__all__ = ["SETTINGS", "ClevrSettings", "ClevrWorld", "gather", "gathered", "generate", "outputs"]
+__all__ = ["SETTINGS", "ClevrSettings", "ClevrWorld", "draw_all", "gather", "gathered", "generate", "outputs"]
 
 SETTINGS = ClevrWorld
 RENDERERS = "compvqa.scenes.worlds.clevr.renderers"
@@ -44,16 +44,24 @@ def generate(out: Path, settings: ClevrSettings, seed: int, shard: tuple[int, in
     scenes of a shard lie side by side, and are the same however many shards there are. A run that was killed is taken
     up after the last picture that it wrote, if it was asked for the same.
     """
-    find(RENDERERS, settings.renderer, "draw", "renderer")
     numbers = range(*(settings.scenes * part // shard[1] for part in (shard[0], shard[0] + 1)))
+    asked = {"settings": settings.model_dump(mode="json"), "seed": seed, "shard": list(shard), "recipe": running()}
+    return draw_all(out, settings, asked, numbers, lambda number: sample_scene(settings, seed, number))
+
+
+def draw_all(
+    out: Path, settings: ClevrSettings, asked: dict, numbers: Sequence[int], sample: Callable[[int], dict]
+) -> dict[str, int]:
+    """Draw the scenes that ``sample`` gives for some numbers, which they have as ``image_index``, as :func:`generate`
+    does; ``asked`` is what tells a run from another (as JSON has it)."""
+    find(RENDERERS, settings.renderer, "draw", "renderer")
     work = out / WORK
     for path in outputs(work, settings)[1:]:
         path.mkdir(parents=True, exist_ok=True)
-    asked = {"settings": settings.model_dump(mode="json"), "seed": seed, "shard": list(shard), "recipe": running()}
     done = _resumed(work, asked, numbers)
     with (work / JOURNAL).open("a", encoding="utf-8") as journal:
         for number in track(numbers[done:], "clevr world", total=len(numbers) - done, unit="scene"):
-            scene = _drawn(work, settings, sample_scene(settings, seed, number))
+            scene = _drawn(work, settings, sample(number))
             journal.write(json.dumps(scene) + "\n")
             journal.flush()
     scenes = islice(_lines(work / JOURNAL), 1, None)
@@ -122,7 +130,7 @@ def _drawn(out: Path, settings: ClevrSettings, scene: dict) -> dict:
     return scene
 
 
-def _resumed(work: Path, asked: dict, numbers: range) -> int:
+def _resumed(work: Path, asked: dict, numbers: Sequence[int]) -> int:
     """How many scenes an earlier run that was asked for the same has finished; another's journal is begun anew."""
     lines = list(_lines(work / JOURNAL))
     done = []

@@ -6,6 +6,7 @@ Each scene has a random generator of its own, by the seed, the split and the sce
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from random import Random
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from compvqa.errors import InputError
 from compvqa.scenes.worlds.clevr.record import relationships, solids_of
 from compvqa.scenes.worlds.clevr.seen import look
-from compvqa.scenes.worlds.clevr.settings import ClevrSettings
+from compvqa.scenes.worlds.clevr.settings import ClevrSettings, Contents
 from compvqa.scenes.worlds.clevr.studio import CAMERA, LAMPS, Camera, directions
 from compvqa.seeds import generator
 
@@ -34,30 +35,76 @@ def sample_scene(settings: ClevrSettings, seed: int, index: int) -> dict:
     """
     rng = generator(seed, "clevr scene", settings.split, index)
     many = rng.randint(settings.min_objects, settings.max_objects)
-    x, y, z = (x + rng.uniform(-CAMERA_JITTER, CAMERA_JITTER) for x in CAMERA)
-    camera = (x, y, z)
-    lamps = {name: [x + rng.uniform(-LAMP_JITTER, LAMP_JITTER) for x in lamp.place] for name, lamp in LAMPS.items()}
+    started = _scene(settings, seed, index, f"CLEVR_{settings.split}_{index:06d}.png")
+    return _sampled(started, settings, rng, lambda: values_of(settings, rng, many), f"{many} objects")
+
+
+def scene_with(settings: ClevrSettings, seed: int, index: int, filename: str, objects: Sequence[Values]) -> dict:
+    """A scene of objects with these attributes, whose places, turns, camera and lamps are drawn by the name of its
+    picture. InputError where none can be found."""
+    rng = generator(seed, "clevr scene with", filename)
+    started = _scene(settings, seed, index, filename)
+    return _sampled(started, settings, rng, lambda: list(objects), f"these {len(objects)} objects")
+
+
+def scene_of_one(
+    settings: ClevrSettings, seed: int, index: int, filename: str, variant: int, values: Values, every: Sequence[Values]
+) -> dict:
+    """A scene of one object, whose place, turn, camera and lamps are those of a variant, whatever it is: any of
+    ``every`` can be seen there."""
+    rng = generator(seed, "clevr variant", settings.split, variant)
+    kinds = list(dict.fromkeys((shape, *every[0][1:3], size) for shape, _, _, size in every))
+    tried = 0
+    while True:
+        camera, lamps = _jittered(rng)
+        (place,) = _places([max(settings.sizes.values())], directions(CAMERA), rng) or [(0.0, 0.0)]
+        angle = rng.uniform(0, 360)
+        one = _scene(settings, seed, index, filename) | {"camera": list(camera)}
+        one["directions"] = directions(CAMERA if settings.directions == "released" else camera)
+        shown = [one | {"objects": [_object(settings, kind, place, angle)]} for kind in [*kinds, values]]
+        if all(_all_seen(scene, settings) for scene in shown):
+            return _completed(shown[-1], settings, lamps)
+        tried += 1
+        if tried == TRIES:
+            raise InputError(
+                f"variant {variant} of {settings.split}: in {TRIES} places not every size and shape showed "
+                f"{settings.least_pixels} pixels: ask for fewer pixels (min_pixels)."
+            )
+
+
+def _sampled(
+    scene: dict, settings: ClevrSettings, rng: Random, drawn: Callable[[], list[Values] | None], what: str
+) -> dict:
+    """The scene with objects whose attributes are drawn, and with all that follows from them."""
+    camera, lamps = _jittered(rng)
     axes = directions(CAMERA if settings.directions == "released" else camera)
+    scene |= {"camera": list(camera), "directions": axes}
     for _ in range(ATTEMPTS):
-        values = _values(settings, rng, many)
+        values = drawn()
         if values is None:
             continue
         places = _places([settings.sizes[size] for *_, size in values], axes, rng)
         if places is None:
             continue
         turned = [rng.uniform(0, 360) for _ in values]
-        scene = _scene(settings, seed, index, Camera(camera, settings.width, settings.height), axes)
         objects = zip(values, places, turned, strict=True)
         scene["objects"] = [_object(settings, value, place, angle) for value, place, angle in objects]
         if _all_seen(scene, settings):
             return _completed(scene, settings, lamps)
     raise InputError(
-        f"scene {index} of {settings.split}: {many} objects could not be placed in {ATTEMPTS:,} tries so that each "
-        f"shows {settings.least_pixels} pixels and all required pairs are there: ask for fewer objects or pairs."
+        f"scene {scene['image_index']} of {settings.split}: {what} could not be placed in {ATTEMPTS:,} tries so that "
+        f"each shows {settings.least_pixels} pixels and all required pairs are there: ask for fewer objects or pairs."
     )
 
 
-def _values(settings: ClevrSettings, rng: Random, many: int) -> list[Values] | None:
+def _jittered(rng: Random) -> tuple[tuple[float, float, float], dict[str, list[float]]]:
+    """Where the camera and the lamps are in a scene."""
+    x, y, z = (x + rng.uniform(-CAMERA_JITTER, CAMERA_JITTER) for x in CAMERA)
+    lamps = {name: [x + rng.uniform(-LAMP_JITTER, LAMP_JITTER) for x in lamp.place] for name, lamp in LAMPS.items()}
+    return (x, y, z), lamps
+
+
+def values_of(settings: Contents, rng: Random, many: int) -> list[Values] | None:
     """The objects' attributes; None where a required pair is missing."""
     found: list[Values] = []
     while len(found) < many:
@@ -95,15 +142,16 @@ def _apart(dx: float, dy: float, radii: float, level: list[list[float]]) -> bool
     return all(abs(dx * axis[0] + dy * axis[1]) >= MARGIN for axis in level)
 
 
-def _scene(settings: ClevrSettings, seed: int, index: int, camera: Camera, axes: dict[str, list[float]]) -> dict:
+def _scene(settings: ClevrSettings, seed: int, index: int, filename: str) -> dict:
+    """A scene without objects; camera and directions are filled in by what places them."""
     return {
         "image_index": index,
-        "image_filename": f"CLEVR_{settings.split}_{index:06d}.png",
+        "image_filename": filename,
         "split": settings.split,
         "objects": [],
         "relationships": {},
-        "directions": axes,
-        "camera": list(camera.place),
+        "directions": {},
+        "camera": [],
         "lights": {},
         "width": settings.width,
         "height": settings.height,
