@@ -17,6 +17,7 @@ from compvqa.scenes.worlds.clevr.studio import CAMERA, Camera
 
 ALBEDO = 0.74 / np.pi
 TINGE = 0.05  # of a solid's colour on the ground close to it
+NEAR = 4.0  # radii of a solid within which it hides what is around; farther off the ground is as if it was not there
 AMBIENT = 0.06  # what the world around, which is not drawn, adds to the ground
 COARSE = 4  # light without shadows changes so slowly that every fourth pixel is enough
 BLURS = (0.0, 0.1, 0.25, 0.6, 1.3)  # of the map's levels, in units of the world
@@ -125,7 +126,7 @@ def _around(solids: Sequence[Solid], colors: Sequence[np.ndarray], x: np.ndarray
     for solid, color in zip(solids, colors, strict=True):
         cx, cy, cz = (np.float32(c) for c in solid.centre)
         near = (x - cx) ** 2 + (y - cy) ** 2 + cz * cz
-        hidden = np.minimum(np.float32(solid.radius) ** 3 * near ** np.float32(-1.5), 1)
+        hidden = np.clip(np.float32(solid.radius) ** 3 * near ** np.float32(-1.5) - np.float32(NEAR**-3), 0, 1)
         share *= 1 - hidden
         tinge += hidden * (np.float32(TINGE) * color)[:, None]
     return np.float32(AMBIENT) * share + tinge
