@@ -75,8 +75,8 @@ LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 T = f"results/{CONFIG.testbed}"
 TEMPLATES = Definitions(*[folder / "templates" / LANGUAGE for folder in FOLDERS])
 JOBS = f"benchmarks/jobs/{CONFIG.testbed}"
-# The splits of the main chain's dataset: these are scored, shown and published.
-MAIN_SPLITS = [name for name in CONFIG.splits.names if not SPLITS.load(name).get("chain")]
+# The splits of the main chain's dataset: these are scored, shown and published. An engine may have no such chain.
+MAIN_SPLITS = [name for name in CONFIG.splits.names if not read_definition(SPLITS.load(name)).chain]
 # Where checkpoints of the Hugging Face Hub are kept: jobs read them there, and only `fetch` asks the hub.
 HUB = "resources/hub"
 # The rules that make features: of whole pictures, of released files, or of drawn regions.

@@ -150,6 +150,8 @@ def generate(
                 continue
             rng = streams.setdefault(side, random.Random(seed)) if settings.mode == "compat" else None
             for row in of_block(block, plans, words, settings, seed, reasons, rng, pairs):
+                if part:  # the same question may be in another
+                    row["question_id"] = identity(row["question_id"], part)
                 intake.add((QUESTIONS, row | {"testbed": testbed, "number": first + row["number"]}))
                 counts["questions"] += 1
             counts["scenes"] += len(block)
@@ -291,9 +293,8 @@ def _asked(scene: Scene, search: Searching, template: Template, words: Words, co
 
 
 def _row(scene: Scene, template: str, question: str, program: str, answer: str | None) -> dict:
-    identity = stable_hash(question, scene.scene_id, template, answer) & 0xFFFF_FFFF_FFFF_FFFF
     return {
-        "question_id": f"{identity:016x}",
+        "question_id": identity(question, scene.scene_id, template, answer),
         "split": scene.split,
         "part": scene.split,
         "template": template,
@@ -303,6 +304,11 @@ def _row(scene: Scene, template: str, question: str, program: str, answer: str |
         "scene_ids": [scene.scene_id],
         "properties": None,
     }
+
+
+def identity(*content: object) -> str:
+    """A question's id: a hash of its content."""
+    return f"{stable_hash(*content) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
 def possible(template: Template, words: Words, most_counted: int) -> list[Value]:

@@ -8,13 +8,15 @@ from typing import ClassVar, Literal
 from pydantic import Field, field_validator
 
 from compvqa.clevr.generate import GenerateSettings
+from compvqa.clevr.hope.sets import HopeSettings
 from compvqa.clevr.parts import PartsSettings
 from compvqa.config import Config, Dataset
 from compvqa.scenes.ingest import has_places
+from compvqa.scenes.worlds.clevr_pools import ClevrPools
 
 
-class _Clevr(Dataset, PartsSettings):
-    """What both have: templates, by which families are known, and words."""
+class _Families(Dataset):
+    """What all have: templates, by which families are known, and words."""
 
     language: ClassVar[str] = "clevr"
 
@@ -33,6 +35,10 @@ class _Clevr(Dataset, PartsSettings):
             raise ValueError("CLEVR's questions need scenes whose source tells places: give sources with reader clevr")
         if config.models.easy:
             raise ValueError("models.easy needs distractors, which CLEVR's questions have not: leave it out")
+
+
+class _Clevr(_Families, PartsSettings):
+    """One dataset, whose parts are dealt by the scenes' sides."""
 
 
 class Clevr(_Clevr):
@@ -73,4 +79,24 @@ class ClevrReleased(_Clevr):
         return {"questions": list(self.files.values())}
 
 
-DATASETS = (Clevr, ClevrReleased)
+class ClevrHope(_Families, HopeSettings):
+    """CLEVR's questions for held-out pairs, which the splits name: for each a dataset of its own (CLEVR-HOPE)."""
+
+    kind: Literal["clevr_hope"]
+
+    def check(self, config: Config) -> None:
+        """A world's pools have what pairs take of them."""
+        super().check(config)
+        world = config.world and config.world.settings
+        if isinstance(world, ClevrPools):
+            for name, taken in self.pools.items():
+                drawn = sum(world.pools[side].scenes for side in taken.sides if side in world.pools)
+                if drawn < taken.scenes and set(taken.sides) <= world.pools.keys():
+                    raise ValueError(
+                        f"dataset.pools.{name} takes {taken.scenes} scenes, of {drawn} that world.settings.pools draws"
+                    )
+            if self.variants > world.variants:
+                raise ValueError(f"dataset.variants is {self.variants}, of {world.variants} that the world draws")
+
+
+DATASETS = (Clevr, ClevrHope, ClevrReleased)

@@ -9,7 +9,7 @@ from compvqa.cli.options import add
 
 def add_to(app: typer.Typer) -> None:
     """Add them to the command line, in the order of the chain."""
-    from compvqa.clevr.cli import data, execute, lint, world
+    from compvqa.clevr.cli import data, execute, lint, pairs, world
 
     clevr = typer.Typer(
         name="clevr",
@@ -19,5 +19,6 @@ def add_to(app: typer.Typer) -> None:
         rich_markup_mode=None,
     )
     add(clevr, world.world, world.pool, world.gather_world, data.questions, data.read_questions, data.gather_questions)
+    add(clevr, pairs.pair_scenes, pairs.pair_questions, pairs.pair_minimal, pairs.gather_pair)
     add(clevr, execute.write_questions, execute.execute, lint.lint)
     app.add_typer(clevr)

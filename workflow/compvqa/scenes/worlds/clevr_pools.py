@@ -23,7 +23,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 from compvqa.errors import InputError
 from compvqa.scenes.pairs import Among, Pair, combinations, diversity, occurs, unseen, within
 from compvqa.scenes.worlds.clevr import draw_all
-from compvqa.scenes.worlds.clevr.sample import Values, scene_of_one, scene_with, values_of
+from compvqa.scenes.worlds.clevr.sample import Studio, Values, scene_of_one, scene_with, studio_of, values_of
 from compvqa.scenes.worlds.clevr.settings import ClevrSettings, Contents, SideName
 from compvqa.seeds import generator
 from compvqa.settings import Settings
@@ -131,16 +131,26 @@ def generate(out: Path, settings: PoolSettings, seed: int, shard: tuple[int, int
     scenes = list(singles(settings) if settings.side == MINIMAL else listed(settings, seed))
     places = range(*(len(scenes) * part // shard[1] for part in (shard[0], shard[0] + 1)))
     asked = {"settings": settings.model_dump(mode="json"), "seed": seed, "shard": list(shard), "recipe": running()}
-    every = list(settings.world.all.combinations())
-    return draw_all(out, settings.clevr, asked, places, lambda place: _sample(settings, seed, every, scenes, place))
+    sample = Sampling(settings, seed)
+    return draw_all(out, settings.clevr, asked, places, lambda place: sample.scene(scenes[place], place))
 
 
-def _sample(settings: PoolSettings, seed: int, every: Sequence[Values], scenes: Sequence[Listed], place: int) -> dict:
-    scene = scenes[place]
-    if settings.side == MINIMAL:
+class Sampling:
+    """Places objects in the scenes of a side; of single objects each variant's studio is found once."""
+
+    def __init__(self, settings: PoolSettings, seed: int):
+        self.side, self.clevr, self.seed = settings.side, settings.clevr, seed
+        self.every = list(settings.world.all.combinations())
+        self.studios: dict[int, Studio] = {}
+
+    def scene(self, scene: Listed, place: int) -> dict:
+        """A scene as in the scene file, where it has this place."""
+        if self.side != MINIMAL:
+            return scene_with(self.clevr, self.seed, place, scene.filename, scene.values)
         variant, (values,) = scene.number // VARIANT, scene.values
-        return scene_of_one(settings.clevr, seed, place, scene.filename, variant, values, every)
-    return scene_with(settings.clevr, seed, place, scene.filename, scene.values)
+        if variant not in self.studios:
+            self.studios[variant] = studio_of(self.clevr, self.seed, variant, self.every)
+        return scene_of_one(self.clevr, self.seed, place, scene.filename, self.studios[variant], values)
 
 
 def singles(settings: PoolSettings) -> Iterator[Listed]:

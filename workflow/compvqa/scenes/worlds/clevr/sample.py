@@ -6,7 +6,8 @@ Each scene has a random generator of its own, by the seed, the split and the sce
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 
 import numpy as np
@@ -47,29 +48,42 @@ def scene_with(settings: ClevrSettings, seed: int, index: int, filename: str, ob
     return _sampled(started, settings, rng, lambda: list(objects), f"these {len(objects)} objects")
 
 
-def scene_of_one(
-    settings: ClevrSettings, seed: int, index: int, filename: str, variant: int, values: Values, every: Sequence[Values]
-) -> dict:
-    """A scene of one object, whose place, turn, camera and lamps are those of a variant, whatever it is: any of
-    ``every`` can be seen there."""
+@dataclass(frozen=True)
+class Studio:
+    """Where the camera, the lamps and one object are, and how the object is turned."""
+
+    camera: tuple[float, float, float]
+    lamps: Mapping[str, list[float]]
+    place: tuple[float, float]
+    angle: float
+
+
+def studio_of(settings: ClevrSettings, seed: int, variant: int, every: Sequence[Values]) -> Studio:
+    """The studio of a variant, in which any of ``every`` can be seen. InputError where none is found."""
     rng = generator(seed, "clevr variant", settings.split, variant)
-    kinds = list(dict.fromkeys((shape, *every[0][1:3], size) for shape, _, _, size in every))
-    tried = 0
-    while True:
+    kinds = list({(shape, size): (shape, color, material, size) for shape, color, material, size in every}.values())
+    for _ in range(TRIES):
         camera, lamps = _jittered(rng)
-        (place,) = _places([max(settings.sizes.values())], directions(CAMERA), rng) or [(0.0, 0.0)]
-        angle = rng.uniform(0, 360)
-        one = _scene(settings, seed, index, filename) | {"camera": list(camera)}
-        one["directions"] = directions(CAMERA if settings.directions == "released" else camera)
-        shown = [one | {"objects": [_object(settings, kind, place, angle)]} for kind in [*kinds, values]]
-        if all(_all_seen(scene, settings) for scene in shown):
-            return _completed(shown[-1], settings, lamps)
-        tried += 1
-        if tried == TRIES:
-            raise InputError(
-                f"variant {variant} of {settings.split}: in {TRIES} places not every size and shape showed "
-                f"{settings.least_pixels} pixels: ask for fewer pixels (min_pixels)."
-            )
+        studio = Studio(camera, lamps, (rng.uniform(-FIELD, FIELD), rng.uniform(-FIELD, FIELD)), rng.uniform(0, 360))
+        if all(_all_seen(_with_one(settings, seed, 0, "", studio, kind), settings) for kind in kinds):
+            return studio
+    raise InputError(
+        f"variant {variant} of {settings.split}: in {TRIES} places not every size and shape showed "
+        f"{settings.least_pixels} pixels: ask for fewer pixels (min_pixels)."
+    )
+
+
+def scene_of_one(settings: ClevrSettings, seed: int, index: int, filename: str, studio: Studio, values: Values) -> dict:
+    """A scene of one object with these attributes in a studio."""
+    scene = _with_one(settings, seed, index, filename, studio, values)
+    return _completed(scene, settings, dict(studio.lamps))
+
+
+def _with_one(settings: ClevrSettings, seed: int, index: int, filename: str, studio: Studio, values: Values) -> dict:
+    axes = directions(CAMERA if settings.directions == "released" else studio.camera)
+    one = {"camera": list(studio.camera), "directions": axes}
+    thing = _object(settings, values, studio.place, studio.angle)
+    return _scene(settings, seed, index, filename) | one | {"objects": [thing]}
 
 
 def _sampled(

@@ -1,0 +1,150 @@
+# CLEVR's questions for held-out pairs (CLEVR-HOPE): takes scene tables, templates and the pairs that the config's splits
+# name; gives for each a dataset of its own, in the chain that its split divides.
+from compvqa.clevr.hope.sets import HopeSettings, PairSettings, sets_of
+
+
+include: "clevr/templates.smk"
+
+
+# The splits by their chains, and what each pair's stages get.
+CHAINS = {definition_of(name).chain: name for name in CONFIG.splits.names if hasattr(definition_of(name), "pair")}
+if others := [name for name in CONFIG.splits.names if name not in CHAINS.values()]:
+    raise WorkflowError(
+        f"config: splits.names has {others[0]}, which holds out no pair, and datasets of the kind clevr_hope are made for"
+        " pairs: leave it out."
+    )
+C = f"{T}/{{chain}}"
+
+
+wildcard_constraints:
+    chain="|".join(map(re.escape, CHAINS)) or "none",
+    set="[a-z_]+",
+
+
+def pair_of(chain):
+    """A pair, its part of the vocabulary, and how much is made for it."""
+    definition = definition_of(CHAINS[chain])
+    told = {key: getattr(definition, key, None) for key in ("pair", "among", "common")}
+    hope = {key: getattr(DATASET, key) for key in HopeSettings.model_fields}
+    return PairSettings.model_validate({**told, "hope": hope})
+
+
+def pair_settings(wildcards):
+    """The same as JSON."""
+    return as_json(pair_of(wildcards.chain).model_dump(mode="json"))
+
+
+rule pair_scenes:
+    input:
+        scenes=SCENE_FILES,
+    output:
+        taken=f"{C}/scenes.parquet",
+        record=f"{C}/scenes.parquet.prov.json",
+    log:
+        "logs/{chain}/scenes.log",
+    benchmark:
+        f"{JOBS}/{{chain}}/pair_scenes.tsv"
+    conda:
+        "../../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
+    resources:
+        mem_mb=memory(2500, 2),
+        runtime=minutes(20, 0.05),
+    params:
+        config=pair_settings,
+        words=f"--words={near(WORDS)}",
+        asked=ASKED,
+        code=code_of("pair_scenes"),
+    shell:
+        f"python -m compvqa clevr pair-scenes {{output.taken:q}} --scenes {T}/scenes {{params.words:q}}"
+        f" --config {{params.config:q}}{LOG}"
+
+
+rule pair_questions:
+    input:
+        taken=rules.pair_scenes.output.taken,
+        scenes=SCENE_FILES,
+    output:
+        questions=temp(f"{C}/questions/{{set}}.parquet"),  # all that counts of it is in the dataset
+        dropped=f"{C}/dropped/{{set}}.parquet",
+        record=f"{C}/questions/{{set}}.parquet.prov.json",
+    log:
+        "logs/{chain}/questions-{set}.log",
+    benchmark:
+        f"{JOBS}/{{chain}}/pair_questions-{{set}}.tsv"
+    conda:
+        "../../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
+    resources:
+        mem_mb=memory(2500, 10),
+        runtime=minutes(60, 0.5),
+    params:
+        config=pair_settings,
+        asking=ASKING,
+        asked=ASKED,
+        seed=CONFIG.seed,
+        code=code_of("pair_questions"),
+    shell:
+        f"python -m compvqa clevr pair-questions {{output.questions:q}} --set {{wildcards.set:q}}"
+        f" --dropped {{output.dropped:q}} --taken {{input.taken:q}} --scenes {T}/scenes {{params.asking:q}}"
+        f" --testbed {CONFIG.testbed}{STAGE}"
+
+
+rule pair_minimal:
+    input:
+        scenes=SCENE_FILES,
+    output:
+        questions=temp(f"{C}/minimal.parquet"),  # all of it is in the dataset
+        record=f"{C}/minimal.parquet.prov.json",
+    log:
+        "logs/{chain}/minimal.log",
+    benchmark:
+        f"{JOBS}/{{chain}}/pair_minimal.tsv"
+    conda:
+        "../../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
+    resources:
+        mem_mb=memory(2500, 2),
+        runtime=minutes(20, 0.05),
+    params:
+        config=pair_settings,
+        asking=ASKING,
+        asked=ASKED,
+        seed=CONFIG.seed,
+        code=code_of("pair_minimal"),
+    shell:
+        f"python -m compvqa clevr pair-minimal {{output.questions:q}} --scenes {T}/scenes {{params.asking:q}}"
+        f" --testbed {CONFIG.testbed}{STAGE}"
+
+
+rule gather_pair:
+    input:
+        questions=lambda wildcards: expand(
+            f"{C}/questions/{{set}}.parquet", chain=wildcards.chain, set=sets_of(pair_of(wildcards.chain))
+        ),
+        minimal=rules.pair_minimal.output.questions,
+        scenes=SCENE_FILES,
+    output:
+        questions=f"{C}/dataset/questions.parquet",
+        record=f"{C}/dataset/questions.parquet.prov.json",
+    log:
+        "logs/{chain}/gather_pair.log",
+    benchmark:
+        f"{JOBS}/{{chain}}/gather_pair.tsv"
+    conda:
+        "../../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
+    resources:
+        mem_mb=memory(4000, 3),
+        runtime=minutes(60, 0.05),
+    params:
+        config=pair_settings,
+        made=lambda wildcards, input: repeated("--questions", [*input.questions, input.minimal]),
+        code=code_of("gather_pair"),
+    shell:
+        f"python -m compvqa clevr gather-pair {{output.questions:q}} {{params.made:q}} --scenes {T}/scenes"
+        f" --config {{params.config:q}}{LOG}"

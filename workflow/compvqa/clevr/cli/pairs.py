@@ -1,0 +1,101 @@
+"""Commands that make what a held-out pair of attribute values needs (CLEVR-HOPE)."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compvqa.clevr.cli.data import Templates, Words
+from compvqa.cli.data import Scenes
+from compvqa.cli.options import Code, Config, Frame, Seed, scene_tables
+
+Made = Annotated[Path, typer.Argument(help="Table of questions to write.")]
+Testbed = Annotated[str, typer.Option(help="Name of the test-bed.")]
+
+
+def pair_scenes(
+    out: Annotated[Path, typer.Argument(help="Table of the scenes that the pair takes of each pool, to write.")],
+    scenes: Scenes,
+    words: Words,
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Walk the pools of scenes for a held-out pair: from each list, by number of objects, the first ones that fit."""
+    from compvqa.clevr.hope.sets import PairSettings
+    from compvqa.clevr.hope.walk import walk
+    from compvqa.clevr.words import read_words
+
+    frame = Frame("pair_scenes", config, 0, code)
+    work = partial(walk, scenes, frame.settings(PairSettings), read_words(words), out)
+    frame.run(work, [*scene_tables(scenes), words], [out])
+
+
+def pair_questions(
+    out: Made,
+    of: Annotated[str, typer.Option("--set", help="The set: train, complex_iid, complex_ood, complex_matched, …")],
+    dropped: Annotated[Path, typer.Option(help="Table of templates that were tried in vain, to write.")],
+    taken: Annotated[Path, typer.Option(help="Table of the scenes that the pair takes.")],
+    scenes: Scenes,
+    templates: Templates,
+    words: Words,
+    testbed: Testbed = "clevr",
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Fill CLEVR's templates for one set of a held-out pair: without it, with it, or with another of its types."""
+    from compvqa.clevr.generate import generate
+    from compvqa.clevr.hope.sets import SETS, PairSettings, asking
+    from compvqa.clevr.hope.walk import taken_of
+    from compvqa.clevr.templates import read_templates
+    from compvqa.clevr.words import read_words
+
+    frame = Frame("pair_questions", config, seed, code)
+    settings, said = frame.settings(PairSettings), read_words(words)
+    frame.note({"testbed": testbed, "set": of})
+    known, chosen = read_templates(*templates), taken_of(taken, SETS[of].pool)
+    rules = asking(settings, of, said)
+    work = partial(generate, scenes, known, said, rules, seed, testbed, out, dropped, chosen=chosen, part=of)
+    frame.run(work, [*scene_tables(scenes), taken, *templates, words], [out, dropped])
+
+
+def pair_minimal(
+    out: Made,
+    scenes: Scenes,
+    templates: Templates,
+    words: Words,
+    testbed: Testbed = "clevr",
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Ask of pictures of one object whether it is of a pair: groups of four that differ in nothing but two values."""
+    from compvqa.clevr.hope.minimal import questions
+    from compvqa.clevr.hope.sets import PairSettings
+    from compvqa.clevr.templates import read_templates
+    from compvqa.clevr.words import read_words
+
+    frame = Frame("pair_minimal", config, seed, code)
+    settings = frame.settings(PairSettings)
+    frame.note({"testbed": testbed})
+    work = partial(questions, scenes, settings, read_templates(*templates), read_words(words), seed, testbed, out)
+    frame.run(work, [*scene_tables(scenes), *templates, words], [out])
+
+
+def gather_pair(
+    out: Annotated[Path, typer.Argument(help="Table of the dataset to write.")],
+    questions: Annotated[list[Path], typer.Option(help="Table of a set's questions; repeat.")],
+    scenes: Scenes,
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Put a held-out pair's sets together, train in the pieces of its sizes, and refuse them where the pair leaks."""
+    from compvqa.clevr.hope.gather import gather
+    from compvqa.clevr.hope.sets import PairSettings
+
+    frame = Frame("gather_pair", config, 0, code)
+    work = partial(gather, questions, scenes, frame.settings(PairSettings), out)
+    frame.run(work, [*questions, *scene_tables(scenes)], [out])
