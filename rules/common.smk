@@ -311,6 +311,11 @@ def predicted_by(split):
     return list(dict.fromkeys(asked)), []
 
 
+# What a run ends in: the datasets that its splits divide, and the pages, which are about the main chain's.
+DIVIDED = list(dict.fromkeys(map(dataset_of, CONFIG.splits.names))) or [f"{T}/dataset/questions.parquet"]
+READ = [f"{T}/paper/index.html"] if MAIN_SPLITS or not CONFIG.splits.names else []
+
+
 def repeated(option, values):
     """The words of a command line that give an option once for each value; the shell line quotes them (:q)."""
     return [f"{option}={value}" for value in values]

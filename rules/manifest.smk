@@ -18,8 +18,8 @@ MANIFEST = as_json(
 
 rule manifest:
     input:
-        f"{T}/paper/index.html",
-        f"{T}/dataset/questions.parquet",
+        READ,
+        DIVIDED,
         expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
         ALSO,
     output:

@@ -108,8 +108,8 @@ rule crate:
     input:
         f"{T}/manifest.json",
         targets=[
-            f"{T}/paper/index.html",
-            f"{T}/dataset/questions.parquet",
+            *READ,
+            *DIVIDED,
             *expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
         ],
     output:

@@ -1,5 +1,7 @@
 # Makes CLEVR's scenes for held-out pairs, which the config's splits name: pools that all pairs share, and pictures of
 # single objects; scene files, one a side, and their pictures, shard by shard.
+from functools import cache
+
 from compvqa.scenes.worlds.clevr_pools import PoolSettings, Walk, forecast
 
 WORLD = CONFIG.world.folder
@@ -19,6 +21,7 @@ wildcard_constraints:
     side="|".join(SIDES),
 
 
+@cache
 def pool_settings(side):
     """What a side is made by, and about how many scenes that are, as JSON."""
     settings = PoolSettings(world=CONFIG.world.settings, side=side, walks=WALKS)
