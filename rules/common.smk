@@ -313,7 +313,7 @@ def predicted_by(split):
 
 # What a run ends in: the datasets that its splits divide, and the pages, which are about the main chain's.
 DIVIDED = list(dict.fromkeys(map(dataset_of, CONFIG.splits.names))) or [f"{T}/dataset/questions.parquet"]
-READ = [f"{T}/paper/index.html"] if MAIN_SPLITS or not CONFIG.splits.names else []
+INDEX = [f"{T}/paper/index.html"] if MAIN_SPLITS or not CONFIG.splits.names else []
 
 
 def repeated(option, values):

@@ -18,7 +18,7 @@ MANIFEST = as_json(
 
 rule manifest:
     input:
-        READ,
+        INDEX,
         DIVIDED,
         expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
         ALSO,

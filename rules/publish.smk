@@ -108,7 +108,7 @@ rule crate:
     input:
         f"{T}/manifest.json",
         targets=[
-            *READ,
+            *INDEX,
             *DIVIDED,
             *expand(f"{T}/splits/{{split}}.parquet", split=CONFIG.splits.names),
         ],

@@ -99,3 +99,23 @@ def gather_pair(
     frame = Frame("gather_pair", config, 0, code)
     work = partial(gather, questions, scenes, frame.settings(PairSettings), out)
     frame.run(work, [*questions, *scene_tables(scenes)], [out])
+
+
+def read_hope(
+    questions: Annotated[Path, typer.Argument(help="Released questions of CLEVR-HOPE (train_questions.h5 …).")],
+    out: Annotated[Path, typer.Argument(help="File to write, in the format of CLEVR's release (JSON).")],
+    vocab: Annotated[Path, typer.Option(help="The words that the numbers stand for (vocab.json, beside them).")],
+    scenes: Annotated[Path, typer.Option(help="The scene file that the questions are about (JSON).")],
+    split: Annotated[str, typer.Option(help="The side that the file is of: train, iid, ood …")] = "train",
+) -> None:
+    """Read the authors' released questions (HDF5) and write them as a question file of CLEVR's release.
+
+    A config of the kind clevr_released then names that file, and its scene file as a source of the reader clevr. For
+    example:
+
+    python -m compvqa clevr read-hope train_questions.h5 train.json --vocab vocab.json --scenes scenes_train.json
+    """
+    from compvqa.clevr.hope.released import convert, read_vocabulary
+
+    counts = convert(questions, read_vocabulary(vocab), scenes, split, out)
+    typer.echo(f"{out}: " + ", ".join(f"{name} {n:,}" for name, n in counts.items()))
