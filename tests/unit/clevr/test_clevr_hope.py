@@ -11,19 +11,20 @@ from scipy.spatial import ConvexHull
 
 from compvqa import tables
 from compvqa.clevr import analysis, executor
-from compvqa.clevr.generate import generate
+from compvqa.clevr.generate import generate, of_block, plans_of
 from compvqa.clevr.hope.gather import gather
 from compvqa.clevr.hope.minimal import IID, OOD, items, questions, variants_used
 from compvqa.clevr.hope.sets import SETS, HopeSettings, PairSettings, Taken, asking, sets_of, vocabulary_of
 from compvqa.clevr.hope.walk import in_turn, taken_of, walk
 from compvqa.clevr.language import GROUPS
+from compvqa.clevr.lint import sampled
 from compvqa.clevr.scene import read_scenes
 from compvqa.clevr.tables import QUESTIONS
 from compvqa.clevr.words import cut, read_words
 from compvqa.errors import InputError
 from compvqa.programs.rows import from_json, to_json
 from compvqa.scenes.ingest import SourceSettings, ingest
-from compvqa.scenes.pairs import Among, combinations, diversity, occurs, types_of
+from compvqa.scenes.pairs import Among, combinations, diversity, occurs, types_of, within
 from compvqa.scenes.worlds.clevr import record
 from compvqa.scenes.worlds.clevr_pools import ClevrPools, PoolSettings, Sampling, Walk, listed, singles
 from fixtures.clevr_scenes import chain
@@ -340,3 +341,35 @@ def test_pictures_of_minimal_groups_differ_in_the_thing_and_its_shadow_alone(voc
                 assert (picture[free] == drawn[0][1][free]).all()
                 seen["differing"] += int((picture[~free] != drawn[0][1][~free]).any())
     assert seen["differing"] == 12 and seen["free"] == 2  # of small things most of the picture is free
+
+
+@pytest.mark.parametrize("among", [Among(grid={"color": 2, "shape": 2}), Among(subset=8, draw=2)])
+def test_a_cut_vocabulary_has_no_other_values_and_combinations_in_any_set(among, vocabulary, templates, root):
+    """In the smallest grid, and in a subset of the combinations, whose values stay."""
+    pair, words = ("cyan", "cylinder"), read_words(root / "config/words/clevr.json")
+    settings = PairSettings(pair=pair, among=among, common=Among(grid={"color": 2, "shape": 2}))
+    assert sets_of(settings)[-2:] == ["common_iid", "common_ood"] and sets_of(PAIR) == list(SETS)[:-2]
+    kept, there = within(pair, vocabulary, among), set(combinations(pair, vocabulary, among))
+    scenes = [
+        scene
+        for scene in sampled(cut(words, kept), 150, 4)
+        if all((color, shape) in there for _, color, _, shape in scene.objects)
+    ]
+    others = {value for kind in kept for value in vocabulary[kind]} - {value for kind in kept for value in kept[kind]}
+    for name in ("complex_iid", "complex_ood", "complex_matched"):
+        with_it = SETS[name].has == "pair"
+        fits = [scene for scene in scenes if occurs(pair, scene.objects) == with_it][:25]
+        rules = asking(settings, name, words)
+        assert set(rules.required) == {"none": set(), "pair": {pair}, "seen": there - {pair}}[SETS[name].has]
+        rows = list(of_block(fits, plans_of(templates, rules), cut(words, rules.values), rules, 1, Counter()))
+        assert len(rows) == (9 if SETS[name].has == "none" else 1) * len(fits) > 5
+        for row in rows:
+            program = from_json(row["program"])
+            described = [
+                found & {*vocabulary["color"], *vocabulary["shape"]} for found in analysis.descriptions(program)
+            ]
+            seen = {found for found in described if len(found) == 2}
+            assert not others & {word for op in program for word in op.arguments}
+            assert seen <= {frozenset(item) for item in there} - (set() if with_it else {frozenset(pair)})
+            assert (frozenset(pair) in seen) == with_it
+    assert asking(settings, "common_iid", words).values["color"] == within(pair, vocabulary, settings.common)["color"]
