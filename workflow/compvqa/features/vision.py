@@ -27,6 +27,9 @@ IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 class Vision(nn.Module):
     """A network with the mean and spread of the pixels that it learnt from."""
 
+    mean: torch.Tensor
+    std: torch.Tensor
+
     def __init__(self, mean: Sequence[float], std: Sequence[float], stride: int):
         super().__init__()
         self.stride = stride

@@ -40,6 +40,8 @@ class ModelSettings(PictureSettings):
 class CnnBow(nn.Module):
     """Fixed vectors of words, their mean, and a classifier of it and of a picture."""
 
+    vectors: torch.Tensor
+
     def __init__(self, settings: ModelSettings, vectors: torch.Tensor, dimension: int, answers: int):
         super().__init__()
         self.looking = Looking(settings)

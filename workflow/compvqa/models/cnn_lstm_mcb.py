@@ -34,6 +34,9 @@ class ModelSettings(SingleImageSettings):
 class CountSketch(nn.Module):
     """A vector's numbers, each with a sign and at a place of its own drawn at random, added up where places meet."""
 
+    place: torch.Tensor
+    sign: torch.Tensor
+
     def __init__(self, size: int, sketch_size: int):
         super().__init__()
         self.sketch_size = sketch_size

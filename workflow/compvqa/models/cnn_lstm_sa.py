@@ -7,6 +7,8 @@ asks again. The last state is classified into the answers seen in training.
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from pydantic import Field
 from torch import nn
@@ -90,7 +92,7 @@ class CnnLstmSa(nn.Module):
 
     def _told(self, picture: torch.Tensor) -> list[torch.Tensor]:
         """What the cells of a ``picture`` [B, K, D] tell each round [B, K, hidden]."""
-        layers = [part.of_cell for part in self.rounds]
+        layers = [cast(Attention, part).of_cell for part in self.rounds]
         if not self.at_once:
             cells = self.cells(picture)
             return [layer(cells) for layer in layers]

@@ -115,8 +115,9 @@ class Told:
         if not above or value is None:
             return value
         other = self.reference.value(place, above)
-        both = isinstance(value, int | float) and isinstance(other, int | float)
-        return round(value - other, 3) if both else None
+        if not isinstance(value, int | float) or not isinstance(other, int | float):
+            return None
+        return round(value - other, 3)
 
 
 def above_of(reference: Reference) -> str:

@@ -79,7 +79,9 @@ def _curves(ax: Axes, panel: Panel, found: Sequence[Point], colors: Mapping[str,
     drawn, least = 0, reference.options.get("least", 1)
     for column, color in colors.items():
         told = [
-            (point.number, score) for point in found if (score := point.scores[column]) and score.questions >= least
+            (point.number, score)
+            for point in found
+            if point.number is not None and (score := point.scores[column]) and score.questions >= least
         ]
         if len(told) < FEWEST:
             continue
@@ -87,7 +89,9 @@ def _curves(ax: Axes, panel: Panel, found: Sequence[Point], colors: Mapping[str,
         at = [number for number, _ in told]
         low, high = zip(*(score.interval for _, score in told), strict=True)
         ax.fill_between(at, low, high, color=color, alpha=0.12, lw=0)
-        dashed = {"ls": "--", "zorder": 3} if reference.shown(column).baseline else {}  # seen where lines are the same
+        dashed: dict[str, Any] = (
+            {"ls": "--", "zorder": 3} if reference.shown(column).baseline else {}
+        )  # seen where lines are the same
         ax.plot(at, [score.mean for _, score in told], color=color, marker="o", ms=3.5, **dashed)
     if not drawn:
         style.nothing_to_show(ax, "no model answered questions of two numbers")
