@@ -100,10 +100,12 @@ rule table:
         inputs=lambda wildcards: given(wildcards.table),
         definition=lambda wildcards: definition(wildcards.table),
         caption=lambda wildcards: PAPER.load(wildcards.table).get("caption", ""),
+        apart=repeated("--apart", [CONFIG.paper.apart] * bool(CONFIG.paper.apart)),
         look=LOOK,
         code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
     shell:
-        "python -m compvqa table {params.page:q} {params.inputs:q}" f" --out {T}/paper/{{wildcards.table:q}}{LOG}"
+        "python -m compvqa table {params.page:q} {params.inputs:q} {params.apart:q}"
+        f" --out {T}/paper/{{wildcards.table:q}}{LOG}"
 
 
 rule figure:

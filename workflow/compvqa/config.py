@@ -105,6 +105,10 @@ class PaperSection(Settings):
     """What is made for the reader."""
 
     title: str = Field("COVR, rebuilt", description="of the page with all tables and figures")
+    apart: str = Field(
+        "",
+        description="why the papers' numbers are of other data than yours, if so: tables say it, and colour no number",
+    )
     show: tuple[str, ...] = Field(
         (), description="files of config/paper, without .yaml, as <paper>/<page>, in the order of each paper's page"
     )

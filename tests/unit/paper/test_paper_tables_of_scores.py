@@ -12,6 +12,7 @@ from compvqa import tables
 from compvqa.paper import style
 from compvqa.paper.figures import few_shot
 from compvqa.paper.reference import load
+from compvqa.paper.tables import make
 from compvqa.splits.splitters import SPLITS
 from fixtures.paper_inputs import PARTS, SEEDS
 from fixtures.paper_tables import FOLDER, rows_of
@@ -128,6 +129,15 @@ def test_lxmerts_tables_are_not_compared(world, tmp_path):
     page = (tmp_path / "table7.html").read_text()
     assert "Not comparable: an earlier dataset" in page
     assert set(re.findall(r'<td class="(ours[^"]*)"', page)) <= {"ours", "ours alone", "ours low"}
+
+
+def test_a_config_says_that_its_data_are_not_the_papers(world, tmp_path):
+    definition = FOLDER / "table7.yaml"
+    for apart, looks in (("", {"ours", "ours outside"}), ("scenes are drawn here", {"ours"})):
+        make(definition, world.inputs, tmp_path / "table7", apart)
+        page = (tmp_path / "table7.html").read_text()
+        assert {name.removesuffix(" alone") for name in re.findall(r'<td class="(ours[^"]*)"', page)} == looks
+        assert ("Not comparable: scenes are drawn here." in page) == bool(apart)
 
 
 def test_a_split_of_ours_that_the_paper_has_not_comes_after_the_papers(world, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,21 +16,30 @@ Inputs = Annotated[list[str], typer.Option("--input", help="NAME=PATH; repeat fo
 Out = Annotated[Path, typer.Option(help="Path to write, without its ending.")]
 
 
-def table(definition: Definition, input: Inputs, out: Out, code: Code = None) -> None:
+def table(
+    definition: Definition,
+    input: Inputs,
+    out: Out,
+    apart: Annotated[str, typer.Option(help="Why the paper's numbers can't be compared with ours, if so.")] = "",
+    code: Code = None,
+) -> None:
     """Make one table of the paper from our data, the paper's numbers beside ours."""
     from compvqa.paper.tables import make
 
-    _make("table", make, definition, input, out, code, (".html", ".csv", ".tex"))
+    frame = Frame("table", None, 0, code)
+    if apart:
+        frame.note({"apart": apart})
+    _make(frame, partial(make, apart=apart), definition, input, out, (".html", ".csv", ".tex"))
 
 
 def figure(definition: Definition, input: Inputs, out: Out, code: Code = None) -> None:
     """Draw one figure of the paper from our data."""
     from compvqa.paper.figures import make
 
-    _make("figure", make, definition, input, out, code, (".png", ".pdf"))
+    _make(Frame("figure", None, 0, code), make, definition, input, out, (".png", ".pdf"))
 
 
-def _make(stage, make, definition: Path, given: list[str], out: Path, code: str | None, endings) -> None:
+def _make(frame: Frame, make, definition: Path, given: list[str], out: Path, endings) -> None:
     from compvqa.paper.reference import load
 
     inputs: dict[str, list[Path]] = {}
@@ -38,7 +48,6 @@ def _make(stage, make, definition: Path, given: list[str], out: Path, code: str 
         if not equals:
             raise InputError(f"--input {text!r} is not of the form NAME=PATH.")
         inputs.setdefault(name, []).append(Path(path))
-    frame = Frame(stage, None, 0, code)
     frame.run(
         lambda: make(definition, inputs, out),
         [definition, *(path for paths in inputs.values() for path in paths)],

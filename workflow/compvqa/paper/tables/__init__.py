@@ -19,12 +19,14 @@ class TableModule(Protocol):
     def make(self, inputs: Inputs, wanted: reference.Reference, /) -> render.Table: ...
 
 
-def make(definition: Path, inputs: Inputs, out: Path) -> dict[str, int]:
+def make(definition: Path, inputs: Inputs, out: Path, apart: str = "") -> dict[str, int]:
     """Write the table that the YAML file ``definition`` describes to ``<out>.csv``, ``.html`` and ``.tex``.
 
-    ``inputs``: paths by input name, at least those that the definition lists.
+    ``inputs``: paths by input name, at least those that the definition lists. ``apart``: why the paper's numbers can't
+    be compared with ours, if the definition gives no reason.
     """
     wanted = reference.load(definition)
+    wanted = wanted.model_copy(update={"apart": wanted.apart or apart})
     for dataset in inputs.get("dataset", ()):
         language_of(dataset)
     if wanted.kind != "table":
