@@ -127,7 +127,7 @@ def test_no_command_besides_imports_torch(finished, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", RUN, *OTHERS],
         cwd=folder,
-        env=os.environ | project.environment | {"HF_HUB_OFFLINE": "1", "NEO4J_URI": ""},
+        env=os.environ | project.environment | {"PYTHONPATH": "workflow", "HF_HUB_OFFLINE": "1", "NEO4J_URI": ""},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

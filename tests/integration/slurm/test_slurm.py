@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,8 @@ pytestmark = pytest.mark.xdist_group("slurm")  # one process: there can be one S
 HERE = Path(__file__).parent
 QUICK = ("--slurm-init-seconds-before-status-checks", "2")  # the profile's patience is for jobs of minutes
 FIELDS = ("jobid", "partition", "state", "alloctres", "comment", "timelimitraw", "submit", "account")
-CONFIG = ("--configfile", "config/tiny.yaml", "--config", "models={gpus: 1}")
+CHANGED = ("--config", "models={gpus: 1}")
+CONFIG = ("--configfile", "config/tiny.yaml", *CHANGED)
 MOST_JOBS = 45
 MOST_A_SECOND = 2 * 5  # of the runs of the chain and of accidents, by the profile
 LONGEST = 3600  # seconds
@@ -68,7 +70,8 @@ def slurm() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def runs(slurm, root, tmp_path_factory) -> Runs:
-    """All runs, at the same time: most of the time jobs wait for each other."""
+    """All runs, at the same time: most of the time jobs wait for each other. Those of the cluster run as a user would
+    start them; the one here forks, so that their results are those of jobs that had another start."""
     there, here = (copy_project(root, tmp_path_factory.mktemp(name) / "project") for name in ("cluster", "here"))
     accidents = tmp_path_factory.mktemp("scratch")
     smk = ("--snakefile", str(HERE / "accidents.smk"), "--directory", str(accidents))
@@ -76,13 +79,15 @@ def runs(slurm, root, tmp_path_factory) -> Runs:
     processes = {
         "chain": started(there, *on_slurm, *CONFIG),
         "accidents": started(Project(root), *smk, *on_slurm, *CONFIG, log=accidents),
-        "local": started(here, "--cores", "2", *CONFIG),
     }
     end = time.monotonic() + LONGEST
     cancelled = False
-    while any(process.poll() is None for process, _ in processes.values()) and time.monotonic() < end:
-        time.sleep(1)
-        cancelled = cancelled or cancel("rule_cancelled")
+    with ThreadPoolExecutor(1) as thread:
+        local = thread.submit(here.run, *CHANGED)
+        while any(process.poll() is None for process, _ in processes.values()) and time.monotonic() < end:
+            time.sleep(1)
+            cancelled = cancelled or cancel("rule_cancelled")
+        local.result()
     for name, (process, log) in processes.items():
         process.terminate()  # nothing, if it has ended
         assert process.wait(60) == 0, f"{name} failed:\n{log.read_text()[-6000:]}"
