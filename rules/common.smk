@@ -55,16 +55,16 @@ try:
         (PAPER, CONFIG.paper.show),
     ):
         definitions.digest(*names)
-    CONFIG.check_models(
-        {name: reads(MODELS.load(name)["model"]) for name in CONFIG.models.trained}
-        | {name: reads(name) for name in CONFIG.models.baselines}
-    )
     for stage, plugins in {
         "ingest": {"reader": [source.reader for source in CONFIG.sources]},
         "scores": {"contrast": list(CONFIG.scores.contrasts), "language": CONFIG.dataset.language},
         "baseline": {"model": list(CONFIG.models.baselines), "language": LANGUAGE},
     }.items():
         modules_of(stage, **plugins)
+    CONFIG.check_models(
+        {name: reads(MODELS.load(name)["model"]) for name in CONFIG.models.trained}
+        | {name: reads(name) for name in CONFIG.models.baselines}
+    )
     of_language(LANGUAGE, CONFIG.scores.facets)
     for name in CONFIG.splits.names:
         check_use(read_definition(SPLITS.load(name)), CONFIG.models.splits, CONFIG.models.curve.splits)
