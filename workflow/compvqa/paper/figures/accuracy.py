@@ -18,7 +18,8 @@ COLORS = (style.PALE, style.BLUE)
 
 
 def make(inputs: Inputs, reference: Reference) -> Figure:
-    """Horizontal bars a template with ± the deviation over seeds; a grey diamond is the paper's value."""
+    """Horizontal bars a template with their intervals, and below its name of how many questions they are; a grey diamond
+    is the paper's value."""
     part = reference.options.get("part", DEV)
     results = Results.load(one(inputs, "scores"), reference.options)
     found = {column: results.by(TEMPLATE, reference.shown(column), part) for column in reference.columns}
@@ -34,14 +35,17 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
         at = np.arange(len(names)) + (number - (len(reference.columns) - 1) / 2) * height
         scores = [found[column].get(name) for name in names]
         means = [score.mean if score else 0 for score in scores]
-        spread = [(score and score.deviation) or 0 for score in scores]
-        line = {"lw": 1, "ecolor": style.INK}
+        ends = [score.interval if score else (0, 0) for score in scores]
+        spread = np.abs(np.array(ends).T - means)
+        line = {"lw": 1.2, "ecolor": style.INK, "zorder": 5}  # over the diamonds
         ax.barh(at, means, height * 0.9, xerr=spread, error_kw=line, color=COLORS[number % 2], label=column)
         marks += [(paper, y) for name, y in zip(names, at, strict=True) if (paper := reference.value(name, column))]
     if marks:
-        look: dict[str, Any] = {"mfc": style.PAPER, "mec": "white", "ms": 7.5, "mew": 0.9}
+        look: dict[str, Any] = {"mfc": style.PAPER, "mec": "white", "ms": 6.5, "mew": 0.9}
         ax.plot(*zip(*marks, strict=True), "D", label="paper (test)", **look)
-    ax.set_yticks(np.arange(len(names)), [reference.label(name) for name in names], color=style.INK)
+    asked = {name: max(of[name].questions for of in found.values() if name in of) for name in names}
+    labels = [f"{reference.label(name)}\nn {asked[name]:,}" for name in names]
+    ax.set_yticks(np.arange(len(names)), labels, color=style.INK)
     ax.invert_yaxis()
     ax.set_xlim(0, 100)
     ax.grid(axis="x")
