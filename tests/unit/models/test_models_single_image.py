@@ -95,6 +95,23 @@ def test_unknown_answers_have_no_loss_and_features_may_be_of_any_precision(modul
     assert torch.equal(wide, net(**given)["logits"])
 
 
+@each_model
+def test_layers_may_compute_in_bfloat16(module, tokenizer):
+    net, given = build(module, tokenizer, 5), batch(module, tokenizer)
+    with torch.autocast("cpu", torch.bfloat16):
+        narrow = net(**given, labels=torch.tensor([1, 0, 2]))
+    assert torch.allclose(narrow["logits"].float(), net(**given)["logits"], atol=0.1)
+    narrow["loss"].backward()
+
+
+@each_model
+@pytest.mark.parametrize("normalised", [False, True])
+def test_large_numbers_are_brought_to_one_scale_where_it_is_asked_for(module, tokenizer, normalised):
+    net, given = build(module, tokenizer, 5, normalised=normalised), batch(module, tokenizer)
+    moved = given | {"features": 3 * given["features"].float() + 1}
+    assert torch.allclose(net(**moved)["logits"], net(**given)["logits"], atol=1e-3) == normalised
+
+
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
     """Pictures of three cells, each of a shape and a color, and questions for the color of one of them: stores of the
