@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from copy import deepcopy
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,13 @@ class Definitions:
 
     def names(self) -> list[str]:
         """The names of all of them, sorted."""
-        return sorted(self._found())
+        return sorted(self._found)
 
     def path(self, name: str) -> Path:
         """The file of this name; :class:`InputError` names those there are."""
         if not re.fullmatch("[a-z0-9][a-z0-9_-]*" + "(/[a-z0-9][a-z0-9_-]*)?" * (self._parts - 1), name):
             raise InputError(f"{name!r} names no file of {self._kind}: names have a-z, 0-9, _ and - alone.")
-        if path := self._found().get(name):
+        if path := self._found.get(name):
             return path
         if places := " or ".join(self._places(name)):
             raise InputError(f"{self._kind} has no {name}.yaml: its files lie in folders, so write {places}.")
@@ -50,7 +51,9 @@ class Definitions:
             self._read[name] = read_yaml(self.path(name))
         return deepcopy(self._read[name])
 
+    @cached_property
     def _found(self) -> dict[str, Path]:
+        """The files by name, listed once: a plan asks for them hundreds of times."""
         pattern = "/".join(["*"] * self._parts) + ".yaml"
         return {
             path.relative_to(folder).with_suffix("").as_posix(): path
