@@ -13,6 +13,7 @@ from compvqa.evaluation import contrasts
 from compvqa.evaluation.answers import IID
 from compvqa.evaluation.facets import ALL, PROPERTY, TEMPLATE
 from compvqa.models.baseline import GENERATED
+from compvqa.paper.claims import claim_of
 from compvqa.paper.data import plain
 from compvqa.paper.panels import above_of, columns_of, panels, places
 from compvqa.paper.reference import Reference, Shown
@@ -192,12 +193,15 @@ def _few_shot(reference: Reference, plan: Plan) -> Cells:
 
 
 def _findings(reference: Reference, plan: Plan) -> Cells:
-    """A claim needs what its numbers need."""
+    """A claim needs what its numbers need; one of several numbers is judged by those that there are."""
     of = {name: cells(page, plan) for name, page in plan.pages.items() if f"{name}.csv" in reference.inputs}
-    for name, claim in reference.options.get("claims", {}).items():
-        places = [claim[side] for side in ("of", "less") if side in claim]
-        needed = [of.get(table, {}).get((row, column), frozenset()) for table, row, column in places]
-        yield (name, "Here"), frozenset().union(*needed) if all(needed) else ()
+    for name in reference.options.get("claims", {}):
+        choices = []
+        for pair in claim_of(reference, name).pairs():
+            needed = [of.get(place[0], {}).get(place[1:], frozenset()) for place in pair if place]
+            choices.append(frozenset().union(*needed) if all(needed) else frozenset())
+        there = (needed for needed in choices if needed and all(map(plan.has, needed)))
+        yield (name, "Here"), next(there, choices[0])
 
 
 _MAKERS: dict[str, Callable[[Reference, Plan], Cells]] = {

@@ -7,38 +7,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from pydantic import Field, ValidationError
-
-from compvqa.errors import InputError
+from compvqa.paper.claims import VERDICTS, Claim, Plain, claim_of
 from compvqa.paper.data import Inputs
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.settings import Settings
 from compvqa.sheets import meant
 
-Place = tuple[str, str, str]
 Lines = Mapping[tuple[str, str], Mapping[str, str]]  # of made tables, by table and row
-VERDICTS = ("holds", "points that way", "points the other way", "does not hold")
 MISSING = "not measured"
-
-
-class Claim(Settings):
-    """A number, or by how much it exceeds another one, is said to lie between two bounds."""
-
-    of: Place = Field(description="table, row and column of the number")
-    less: Place | None = Field(None, description="that of the other one; none: the number alone is meant")
-    at_least: float = Field(float("-inf"), description="the lower bound, in the tables' unit")
-    at_most: float = Field(float("inf"), description="the upper bound")
-    form: Literal["percent", "score"] = Field("percent", description="how its numbers are written: 50.8 or 0.18")
-
-    def verdict(self, value: float, low: float, high: float) -> str:
-        """Whether ``value`` fits, and whether all from ``low`` to ``high`` does as well, or as little."""
-        fits = self.at_least <= value <= self.at_most
-        if fits:
-            return VERDICTS[0] if self.at_least <= low and high <= self.at_most else VERDICTS[1]
-        return VERDICTS[3] if high < self.at_least or low > self.at_most else VERDICTS[2]
+COLUMNS = ("First", "Second", "Here", "By the paper's numbers", "The paper's words")
+TOLD = {True: "fits", False: "does not fit", None: ""}  # of the paper's own numbers
 
 
 @dataclass(frozen=True)
@@ -59,35 +38,68 @@ class Number:
         return self.value, self.low, self.high
 
 
+@dataclass(frozen=True)
+class Judged:
+    """Two numbers of a claim, where the first stands, and what ours say of it."""
+
+    first: Number
+    second: Number
+    place: Plain
+    verdict: str
+    beyond: float  # how far the number is outside of the bounds, or, below 0, inside
+
+    @property
+    def printed(self) -> float | None:
+        """The paper's number, or difference, where it prints what that needs."""
+        try:
+            return round(float(self.first.paper or "") - float(self.second.paper or ""), 3)
+        except ValueError:  # one is missing, or a pair
+            return None
+
+
 def make(inputs: Inputs, reference: Reference) -> Table:
     """A row a claim of ``options.claims``, which are named like the facts that quote the paper.
 
     Its inputs are other tables of the paper as they were made (CSV), by name; one that is not shown may be missing.
-    Of two numbers the interval of their difference is as wide as their intervals allow.
+    Of two numbers the interval of their difference is as wide as their intervals allow. A claim of several numbers is
+    shown by the one that fits it least.
     """
     lines = _read(path for name in reference.inputs for path in inputs.get(name, ()))
-    rows = []
+    rows, verdicts = [], Counter[str]()
     for name, fact in reference.facts.items():
-        claim = _claim(reference, name)
-        first = number(lines, claim.of)
-        second = number(lines, claim.less) if claim.less else Number(0.0, 0.0, 0.0)
-        numbers = [_cell(first, claim), _cell(second, claim) if claim.less else Cell(form="none")]
-        words = [Cell(text, form="text") for text in (judged(claim, first, second), fact.quote)]
-        rows.append(Row(fact.text, (*numbers, *words)))
-    found = Counter(row.cells[2].value for row in rows)
-    counts = ", ".join(f"{word}: {found[word]}" for word in (*VERDICTS, MISSING))
+        claim = claim_of(reference, name)
+        found = [_judge(claim, lines, *places) for places in claim.pairs()]
+        told = [one for one in found if one.verdict != MISSING]
+        shown = max(told, key=lambda one: (VERDICTS.index(one.verdict), one.beyond), default=found[0])
+        verdicts[shown.verdict] += 1
+        numbers = [_cell(shown.first, claim), _cell(shown.second, claim) if claim.less else Cell(form="none")]
+        words = (_here(shown, len(told), len(found)), _papers(claim, found), fact.quote)
+        rows.append(Row(fact.text, (*numbers, *(Cell(text, form="text") for text in words))))
+    counts = ", ".join(f"{word}: {verdicts[word]}" for word in (*VERDICTS, MISSING))
     notes = (f"Of {len(rows)} claims, {counts}.", *reference.notes)
-    columns = ("First", "Second", "Here", "The paper's words")
-    return Table(reference.title, reference.citation, "What is said", columns, tuple(rows), notes)
+    return Table(reference.title, reference.citation, "What is said", COLUMNS, tuple(rows), notes)
 
 
-def _claim(reference: Reference, name: str) -> Claim:
-    try:
-        return Claim.model_validate(reference.options.get("claims", {}).get(name))
-    except ValidationError as error:
-        raise InputError(
-            f"{reference.title}: options.claims has no right claim {name!r}: {error.errors()[0]['msg']}."
-        ) from None
+def _judge(claim: Claim, lines: Lines, of: Plain, less: Plain | None) -> Judged:
+    first = number(lines, of)
+    second = number(lines, less) if less else Number(0.0, 0.0, 0.0, "0")
+    value = None if first.value is None or second.value is None else first.value - second.value
+    beyond = 0.0 if value is None else max(claim.at_least - value, value - claim.at_most)
+    return Judged(first, second, of, judged(claim, first, second), beyond)
+
+
+def _here(shown: Judged, told: int, of: int) -> str:
+    """What our numbers say of a claim; of several, which one is shown, and how many there are."""
+    if of == 1 or not told:
+        return shown.verdict
+    _, row, column = shown.place
+    return f"{shown.verdict} ({column}, {row}; of {told} numbers)"
+
+
+def _papers(claim: Claim, found: Iterable[Judged]) -> str:
+    """Whether all that the paper prints fits what it says."""
+    printed = [one.printed for one in found if one.printed is not None]
+    return TOLD[all(map(claim.fits, printed)) if printed else None]
 
 
 def judged(claim: Claim, first: Number, second: Number) -> str:
@@ -98,7 +110,7 @@ def judged(claim: Claim, first: Number, second: Number) -> str:
     return claim.verdict(a - b, a_low - b_high, a_high - b_low)
 
 
-def number(lines: Lines, place: Place) -> Number:
+def number(lines: Lines, place: Plain) -> Number:
     """What stands in a place of the made tables; nothing where there is no such place."""
     table, row, column = place
     line = lines.get((table, row), {})
