@@ -163,7 +163,7 @@ def differences(path: Path, model: str, other: str, part: str, text: str, split:
     found = {}
     for first, second, sign in ((model, other, 100), (other, model, -100)):
         for row in rows[(rows["model"] == first) & (rows["other"] == second)].itertuples():
-            low, high = sorted((sign * row.low, sign * row.high))
+            low, high = sorted((sign * row.low + 0.0, sign * row.high + 0.0))
             found[row.facet, row.value] = Score(sign * row.score + 0.0, None, row.seeds, (low, high), 0, row.n)
     return found
 
