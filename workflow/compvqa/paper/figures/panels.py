@@ -57,7 +57,7 @@ def _bars(ax: Axes, panel: Panel, found: Sequence[Point], colors: Mapping[str, s
     if not any(score for point in found for score in point.scores.values()):
         style.nothing_to_show(ax, "no model answered such questions")
         return
-    width = GROUP / max(len(colors), 1)
+    width = GROUP / max(len(colors), 3)  # of one model no bar as wide as a group
     for number, (column, color) in enumerate(colors.items()):
         at = [place + (number - (len(colors) - 1) / 2) * width for place in range(len(found))]
         scores = [point.scores[column] for point in found]
