@@ -51,6 +51,19 @@ def test_what_was_not_trained_or_not_shown_is_not_measured(made, tmp_path):
     assert f"Of {len(rows)} claims, holds: 0" in (tmp_path / "findings.html").read_text()
 
 
+def test_a_score_that_is_undefined_is_not_measured(made, tmp_path):
+    """A cell that says why there is no number, such as "no gap", is none."""
+    with (tmp_path / "table7.csv").open(newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    with (tmp_path / "table7.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, lines[0].keys())
+        table.writeheader()
+        table.writerows(line | {"Gen. Score": "no gap"} for line in lines)
+    rows = rows_of("findings", made, tmp_path)
+    assert {row["Here"] for claim, row in rows.items() if claim.startswith("HAS-")} == {MISSING}
+    assert any(row["Here"] != MISSING for row in rows.values())
+
+
 def test_of_two_numbers_that_are_the_same_neither_is_above():
     claim = Claim.model_validate(FINDINGS.options["claims"]["all"])
     assert judged(claim, Number(0.0, 0.0, 0.0), Number(0.0, 0.0, 0.0)) == VERDICTS[3]

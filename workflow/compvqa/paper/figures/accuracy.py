@@ -18,8 +18,8 @@ COLORS = (style.PALE, style.BLUE)
 
 
 def make(inputs: Inputs, reference: Reference) -> Figure:
-    """Horizontal bars a template with their intervals, and below its name of how many questions they are; a grey diamond
-    is the paper's value."""
+    """Horizontal bars a template with their intervals, and below its name of how many questions they are; grey diamonds
+    are the paper's values."""
     part = reference.options.get("part", DEV)
     results = Results.load(one(inputs, "scores"), reference.options)
     found = {column: results.by(TEMPLATE, reference.shown(column), part) for column in reference.columns}

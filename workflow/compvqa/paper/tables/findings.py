@@ -115,9 +115,17 @@ def number(lines: Lines, place: Plain) -> Number:
     table, row, column = place
     line = lines.get((table, row), {})
     ends = (line.get(name) for name in (column, f"{column} low", f"{column} high"))
-    value, low, high = (float(end) if end else None for end in ends)
+    value, low, high = map(_measured, ends)
     asked = int(line.get(f"{column} asked before") or 0)
     return Number(value, low, high, line.get(f"{column} (paper)") or None, asked)
+
+
+def _measured(cell: str | None) -> float | None:
+    """A cell as a number; None where it is empty, or says in words why there is none."""
+    try:
+        return float(cell or "")
+    except ValueError:
+        return None
 
 
 def _read(paths: Iterable[Path]) -> Lines:
