@@ -70,7 +70,8 @@ def small(root, folder):
     """A project of fewer scenes that trains nothing, and its config."""
     project = copy_project(root, folder)
     config = yaml.safe_load((project.folder / project.config).read_text())
-    config["world"]["settings"] = {"train_scenes": 100, "val_scenes": 50}
+    scenes = {"train_scenes": 100, "val_scenes": 50, "encoder_scenes": 0, "calibration_scenes": 0}
+    config["world"]["settings"] = scenes
     config["dataset"]["presence"] = {"method": "none"}  # it sees no graph
     config["models"]["trained"] = []
     return project, config

@@ -27,10 +27,12 @@ def cut_otherwise(project: Project, folder, shards: int, cores: int, target: str
 
 
 def _unfiltered(project: Project) -> str:
-    """The demo's config on a third of its scenes without learned filters; the test below is about filters."""
+    """The demo's config on a third of its scenes without learned filters, so without the scenes that these learn from;
+    the test below is about filters."""
     config = yaml.safe_load((project.folder / "config/config.yaml").read_text())
     config["dataset"] |= {"presence": {"method": "none"}, "overlap": {"method": "lexicon"}}
-    config["world"]["settings"] = {"train_scenes": 200, "val_scenes": 70}
+    scenes = {"train_scenes": 200, "val_scenes": 70, "encoder_scenes": 0, "calibration_scenes": 0}
+    config["world"]["settings"] = scenes
     (project.folder / "config/unfiltered.yaml").write_text(yaml.safe_dump(config))
     return "config/unfiltered.yaml"
 
