@@ -11,6 +11,8 @@ from pathlib import Path
 import networkx
 import pytest
 
+pytestmark = pytest.mark.xdist_group("house")  # one process, so that the rooms are read once
+
 PACKAGE = Path(__file__).resolve().parents[2] / "workflow/compvqa"
 WINGS = ("covr", "clevr")  # what is one engine's own
 # Shared folders and modules that know an engine.

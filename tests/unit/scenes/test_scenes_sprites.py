@@ -23,6 +23,8 @@ from compvqa.scenes.worlds.sprites.sketch import paint_definitions
 from compvqa.scenes.worlds.sprites.vocabulary import ENTAILS, GROUP_OF, NOUNS, POSITIONS, WORDNET
 from compvqa.scenes.worlds.sprites.world import sample_scene, sample_situation
 
+pytestmark = pytest.mark.xdist_group("sprites")  # one process, so that its world is made once
+
 SMALL = SpritesSettings(train_scenes=40, val_scenes=20, encoder_scenes=20, calibration_scenes=10, workers=1)
 CAREFUL = {
     name: 0.0

@@ -28,6 +28,7 @@ from compvqa.scenes.graph import SceneStore
 from compvqa.seeds import shard_of
 from unit.covr.questions.question_worlds import NOUNS, RELATIONS, write_world
 
+pytestmark = pytest.mark.xdist_group("questions-generate")  # one process, so that its world is made once
 VERIFYING = {
     *("VERIFYATTR", "COMPARECOUNT", "VERIFYCOUNT", "VERIFYCOUNTGROUPBY", "VERIFYLOGIC"),
     *("VERIFYQUANT", "VERIFYQUANTATTR", "VERIFYSAMEATTR"),

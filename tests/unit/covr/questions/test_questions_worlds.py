@@ -118,12 +118,19 @@ def asked(worlds):
     ]
 
 
+@pytest.fixture(scope="module")
+def second(templates, tmp_path_factory):
+    """The folder of the second world."""
+    folder = tmp_path_factory.mktemp("second")
+    made(1, templates, folder, "related")
+    return folder
+
+
 @pytest.mark.parametrize("answers", range(3))
 def test_whatever_the_answers_the_others_exist_check_asks_what_was_told_before(
-    templates, tmp_path, answers, monkeypatch
+    second, templates, tmp_path, answers, monkeypatch
 ):
-    made(1, templates, tmp_path, "related")
-    given = [tmp_path / "seeds0.parquet", tmp_path / "related.parquet", tmp_path / "scenes", None, [templates]]
+    given = [second / "seeds0.parquet", second / "related.parquet", second / "scenes", None, [templates]]
     told = {(scene_id, part.key) for scene_id, part in asked_of_others(*given, QuestionsSettings(), 1)}
     asked = set()
 

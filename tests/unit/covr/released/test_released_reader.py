@@ -25,6 +25,7 @@ from compvqa.splits.splitters import SPLITS, SplitSettings, split
 from fixtures.covr_files import PATTERNS, write_lines
 from unit.covr.released.released_worlds import DRAWN, as_asked, release
 
+pytestmark = pytest.mark.xdist_group("released-reader")  # one process, so that its world is made once
 WHOLE = {"COUNT", "VERIFYCOUNT", "COUNTGROUPBY", "VERIFYCOUNTGROUPBY"}  # their references are the whole subgraph
 
 

@@ -13,6 +13,8 @@ from compvqa.covr.subgraphs.subgraph import parse
 from compvqa.covr.subgraphs.tables import SUBGRAPHS
 from unit.covr.filters.images.classifier_worlds import FOLDS, ClassifierWorld
 
+pytestmark = pytest.mark.xdist_group("images-examples")  # one process, so that its world is made once
+
 
 @pytest.fixture(scope="module", params=range(3))
 def world(request, tmp_path_factory):

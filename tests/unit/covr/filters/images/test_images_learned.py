@@ -15,6 +15,8 @@ from compvqa.features.boxes import covered
 from compvqa.features.seen import SEEN, check_unseen, write_seen
 from unit.covr.filters.images.classifier_worlds import FOLDS, SETTINGS, ClassifierWorld
 
+pytestmark = pytest.mark.xdist_group("images-learned")  # one process, so that its world is made once
+
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
