@@ -17,7 +17,7 @@ from fixtures.warm import python
 NAMES = {
     *("testbed", "world", "sources.name", "sources.reader", "dataset.overlap.method", "dataset.presence.method"),
     *("dataset.kind", "dataset.presence.model", "splits.names", "features.released.sources.reader", "models.baselines"),
-    *("dataset.candidates.backend", "models.trained"),
+    *("dataset.candidates.backend", "models.trained", "sources.settings", "features.pictures.backbone"),
     *("scores.contrasts", "scores.facets"),
     *(
         "models.splits",
