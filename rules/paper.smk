@@ -100,7 +100,7 @@ rule table:
         inputs=lambda wildcards: given(wildcards.table),
         definition=lambda wildcards: definition(wildcards.table),
         caption=lambda wildcards: PAPER.load(wildcards.table).get("caption", ""),
-        apart=repeated("--apart", [CONFIG.paper.apart] * bool(CONFIG.paper.apart)),
+        apart=data(repeated("--apart", [CONFIG.paper.apart] * bool(CONFIG.paper.apart))),
         look=LOOK,
         code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
     shell:
