@@ -19,7 +19,7 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
 # Without a CONFIG of your own, the demo's test-beds one after another; a CONFIG may be several files, on top of each other.
-DEMO := config/config.yaml config/clevr-small.yaml
+DEMO := config/config.yaml config/clevr-cogent-small.yaml
 demo: $(VENV)/.installed  ## set up, run CONFIG or the demo's test-beds, and say where the pages are
 ifeq ($(origin CONFIG),file)
 	@set -e; for config in $(DEMO); do $(MAKE) --no-print-directory testbed CONFIG=$$config; done
