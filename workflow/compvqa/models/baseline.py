@@ -7,7 +7,7 @@ of the programs, and ``scenes``, their graphs by id, as well.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -44,9 +44,8 @@ class Baseline(Protocol):
     @property
     def COLUMNS(self) -> Sequence[str]: ...
 
-    def predict(
-        self, train: pa.Table, test: pa.Table, seed: int, **seen: Any
-    ) -> tuple[Sequence[str], Sequence[float]]: ...
+    @property
+    def predict(self) -> Callable[..., tuple[Sequence[str], Sequence[float]]]: ...
 
 
 def predict(

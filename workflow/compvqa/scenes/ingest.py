@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -114,7 +114,8 @@ def _meant(name: str, known: Iterable[str]) -> str:
 class Reader(Protocol):
     """A module of a reader of scene graphs."""
 
-    def read(self, files: dict[str, Path], split_of: SplitOf, report: Report, **more: Any) -> Iterator[RawScene]: ...
+    @property
+    def read(self) -> Callable[..., Iterator[RawScene]]: ...  # of files, split_of and report; settings if it has some
 
 
 def find_reader(name: str) -> Reader | None:
