@@ -87,7 +87,7 @@ def test_cells_show_their_interval_and_n_and_are_coloured_where_it_decides():
 
 def test_a_number_that_is_undefined_says_why():
     cell = Cell("no gap", paper=0.5, form="score", n=40)
-    assert (cell.ours, cell.look, cell.doubt) == ("no gap", "", "")
+    assert (cell.ours, cell.look, cell.doubt) == ("no gap", "", ())
     assert "no gap" in to_html(table(Row("x", (cell, Cell(1.0)))))
 
 

@@ -142,7 +142,7 @@ def test_what_stands_apart_is_not_compared(tmp_path):
     assert beside(score, 45.0, REFERENCE).agrees is None  # from 40 to 60: too wide to agree with it
     assert beside(score, 61.0, REFERENCE).agrees is False
     apart = beside(score, 61.0, REFERENCE.model_copy(update={"apart": "an earlier dataset"}))
-    assert (apart.agrees, apart.look, apart.doubt) == (None, "", "[40.0, 60.0] n 1,000")
+    assert (apart.agrees, apart.look, apart.doubt) == (None, "", ("[40.0, 60.0]", "n 1,000"))
     assert beside(None, 45.0, REFERENCE).ours == "–"
 
 

@@ -58,7 +58,7 @@ def test_the_interval_of_a_generalization_score_is_told_beside_it(world, tmp_pat
     page = (tmp_path / "table7.html").read_text()
     (cell,) = re.findall(r'<td class="(ours[^"]*)"><span class="bar">', page)
     assert cell == "ours"  # the paper's is 0.92: 0.6 is too far below to agree with it
-    assert '<div class="doubt">[0.60, 0.95] n 60</div>' in page
+    assert '<div class="doubt"><span>[0.60, 0.95]</span> <span>n 60</span> </div>' in page
     assert "Resamples in which the score is undefined, which its interval leaves out: HAS-NUM-3 25 %" in page
 
 

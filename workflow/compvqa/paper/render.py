@@ -70,12 +70,12 @@ class Cell:
         return "low" if self.low else {True: "inside", False: "outside", None: ""}[self.agrees]
 
     @property
-    def doubt(self) -> str:
+    def doubt(self) -> tuple[str, ...]:
         """The interval of our value, and from how many questions it is; empty where there is none."""
         if self.interval is None or self.value is None:
-            return ""
+            return ()
         low, high = (written(end, self.form) for end in self.interval)
-        return f"[{low}, {high}]" + (f" n {self.n:,}" if self.n is not None else "")
+        return (f"[{low}, {high}]", *([] if self.n is None else [f"n {self.n:,}"]))
 
     @property
     def ours(self) -> str:
@@ -242,7 +242,7 @@ def _tex_cell(cell: Cell, row: Row, number: int) -> str:
     ours = "".join(rf"\uline{{{tex(text)}}}" if marked else tex(text) for text, marked in cell.pieces)
     ours = " ".join(filter(None, [ours + tex(cell.sign), tex(cell.spread)]))
     ours = rf"\textcolor{{{_COLORS[cell.look]}}}{{{ours}}}" if cell.look else ours
-    ours += rf" {{\scriptsize {tex(cell.doubt)}}}" if cell.doubt else ""
+    ours += rf" {{\scriptsize {tex(' '.join(cell.doubt))}}}" if cell.doubt else ""
     if row.note and number >= row.note_from:
         ours = rf"\textit{{{tex(row.note)}}}" if number == row.note_from else ""
     papers = rf"\textcolor{{gray}}{{{tex(cell.papers)}}}" if cell.papers else ""

@@ -93,7 +93,7 @@ def _here(shown: Judged, told: int, of: int) -> str:
     if of == 1 or not told:
         return shown.verdict
     _, row, column = shown.place
-    return f"{shown.verdict} ({column}, {row}; of {told} numbers)"
+    return f"{shown.verdict} ({column}, {row}; of {told} number{'s' * (told > 1)})"
 
 
 def _papers(claim: Claim, found: Iterable[Judged]) -> str:
