@@ -16,7 +16,7 @@ from PIL import Image
 
 from compvqa.covr.subgraphs.search.neo4j.bolt import Server
 from compvqa.paper import style
-from compvqa.paper.explorer.pictures import find_image
+from compvqa.scenes.images import find_image
 
 _QUESTION = """
 MATCH (q:Question {dataset: $dataset, question_id: $question})
