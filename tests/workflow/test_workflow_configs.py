@@ -103,7 +103,7 @@ def test_a_shipped_config_plans_in_a_clone_its_dataset_all_its_splits_and_its_pa
         config |= yaml.safe_load((ROOT / f"config/{one}.yaml").read_text())
     made = outputs(said, r"results/[\w-]+/(dataset/questions|paper/index|splits/[\w-]+)\.(?:parquet|html)")
     names = config["splits"]["names"]
-    if config["dataset"].get("kind") == "clevr_hope":  # each pair's dataset is a chain of its own, and there is no other
+    if config["dataset"].get("kind") == "clevr_hope":  # a chain for each pair, and no other
         chains = outputs(said, r"results/[\w-]+/pairs/([\w-]+)/dataset/questions\.parquet")
         assert chains == set(names) and made == {f"splits/{split}" for split in names}
     else:
