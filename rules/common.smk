@@ -67,7 +67,11 @@ try:
     )
     of_language(LANGUAGE, CONFIG.scores.facets)
     for name in CONFIG.splits.names:
-        check_use(read_definition(SPLITS.load(name)), CONFIG.models.splits, CONFIG.models.curve.splits)
+        check_use(
+            read_definition(SPLITS.load(name)),
+            CONFIG.models.curve.splits,
+            CONFIG.models.variants if name in CONFIG.models.splits else [],
+        )
 except InputError as error:
     raise WorkflowError(str(error)) from None
 be_patient()
@@ -75,8 +79,12 @@ LOOK = files_digest(PROJECT / "workflow/compvqa/paper/templates")
 T = f"results/{CONFIG.testbed}"
 TEMPLATES = Definitions(*[folder / "templates" / LANGUAGE for folder in FOLDERS])
 JOBS = f"benchmarks/jobs/{CONFIG.testbed}"
-# The splits of the main chain's dataset: these are scored, shown and published. An engine may have no such chain.
-MAIN_SPLITS = [name for name in CONFIG.splits.names if not read_definition(SPLITS.load(name)).chain]
+# The splits by the chain whose dataset they divide; those of the main one, "", are published. An engine may have none.
+CHAIN_OF = {name: read_definition(SPLITS.load(name)).chain for name in CONFIG.splits.names}
+MAIN_SPLITS = [name for name, chain in CHAIN_OF.items() if not chain]
+HAS_MAIN = bool(MAIN_SPLITS or not CHAIN_OF)
+# What models answer and scores are of: all of the main chain, and what else is trained on; all where there is no main chain.
+ANSWERED = [name for name, chain in CHAIN_OF.items() if not chain or not HAS_MAIN or name in CONFIG.models.splits]
 # Where checkpoints of the Hugging Face Hub are kept: jobs read them there, and only `fetch` asks the hub.
 HUB = "resources/hub"
 # The rules that make features: of whole pictures, of released files, or of drawn regions.
@@ -276,21 +284,44 @@ def setup_module(split):
 def variants(model, split):
     """The variants that a model is trained in on a split; one without images only for a model that sees some."""
     curve = CONFIG.models.curve
+    named = CONFIG.models.variants if split != IID else ()
     asked = {"": split in (IID, *CONFIG.models.splits), "easy": CONFIG.models.easy}
     asked["curve"] = split in curve.splits and model in (curve.models or CONFIG.models.trained)
     found = setup_of(split).variants
     return [
         f"{name}{m}"
         for name, variant in found.items()
-        if asked[variant.asked] and ("images" not in variant.model or sees(module_of(model)))
+        if asked[variant.asked]
+        and (variant.asked or not named or name in named)
+        and ("images" not in variant.model or sees(module_of(model)))
         for m in (curve.sizes if variant.asked == "curve" else [""])
     ]
+
+
+def untrained(split):
+    """The variants that baselines answer a split in: those that change nothing but what is learnt from. All that is asked
+    in the main chain is answered in that of the split iid."""
+    if split == IID:
+        return [IID]
+    found, named = setup_of(split).variants, CONFIG.models.variants
+    return [name for name, of in found.items() if not (of.asked or of.model) and (not named or name in named)]
+
+
+def learnt_by(split, variant):
+    """The parts that a baseline learns from: the main chain's own, or those of a split."""
+    setup = setup_of(split)
+    fit = setup.variant(variant).fit
+    return [setup.part(name).side for name in fit] if split == IID else fit
 
 
 def dataset_of(split, variant=None):
     """The questions that a split draws from, or that a run is trained on."""
     other = setup_of(split).variant(variant).chain if variant else ""
-    chain = other or definition_of(split).chain
+    return dataset_in(other or definition_of(split).chain)
+
+
+def dataset_in(chain):
+    """The questions of a chain, the main one without a name."""
     return f"{T}/{chain and f'{chain}/'}dataset/questions.parquet"
 
 
@@ -311,9 +342,9 @@ def predicted_by(split):
     return list(dict.fromkeys(asked)), []
 
 
-# What a run ends in: the datasets that its splits divide, and the pages, which are about the main chain's.
-DIVIDED = list(dict.fromkeys(map(dataset_of, CONFIG.splits.names))) or [f"{T}/dataset/questions.parquet"]
-INDEX = [f"{T}/paper/index.html"] if MAIN_SPLITS or not CONFIG.splits.names else []
+# What a run ends in: the datasets that its splits divide, and the pages. Questions are shown of the first.
+DIVIDED = list(dict.fromkeys(map(dataset_of, CONFIG.splits.names))) or [dataset_in("")]
+INDEX = [f"{T}/paper/index.html"]
 
 
 def repeated(option, values):

@@ -9,10 +9,11 @@ for name in CONFIG.paper.show:
 # What a table or figure may read, by the names used in config/paper: the files that the rule waits for, and the
 # inputs that the command is given where they are not these files.
 SHOWN |= {
-    "scores": [rules.scores.output.scores],
-    "dataset": [f"{T}/dataset/questions.parquet"],
-    "contrasts": [rules.scores.output.contrasts],
-    "splits": expand(rules.split.output.split, split=MAIN_SPLITS),
+    "scores": [f"{T}/evaluation/scores.parquet"],
+    "dataset": DIVIDED[:1],
+    "contrasts": [f"{T}/evaluation/contrasts.parquet"],
+    "tallies": [f"{T}/evaluation/tallies.parquet"],
+    "splits": expand(rules.split.output.split, split=ANSWERED),
     "definitions": [],
     "histories": [f"{T}/runs/{run}/history.parquet" for run in RUNS],
     "images": list(CONFIG.images.values()),
@@ -143,7 +144,7 @@ rule figure:
 
 rule samples:
     input:
-        dataset=f"{T}/dataset/questions.parquet",
+        dataset=DIVIDED[0],
         scenes=SCENE_FILES,
         images=data(list(CONFIG.images.values())),
     output:

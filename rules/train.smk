@@ -4,15 +4,19 @@
 RUNS = [
     f"{model}.{split}.{variant}.{seed}"
     for model in CONFIG.models.trained
-    for split in dict.fromkeys([IID, *CONFIG.models.splits, *CONFIG.models.curve.splits])
+    for split in dict.fromkeys([*[IID] * HAS_MAIN, *CONFIG.models.splits, *CONFIG.models.curve.splits])
     for variant in variants(model, split)
     for seed in (split != IID and CONFIG.models.split_seeds or CONFIG.models.seeds)
 ]
-SEEN = [
-    path for model, split in dict.fromkeys(tuple(run.split(".")[:2]) for run in RUNS) for path in seen_of(model, split)
-]
+SEEN = {pair: seen_of(*pair) for pair in dict.fromkeys(tuple(run.split(".")[:2]) for run in RUNS)}
 PROCESSES = max(1, CONFIG.models.gpus)  # that share the training of a question model, one a GPU
-BASELINES = [f"{model}.{IID}.{IID}.{CONFIG.seed}" for model in CONFIG.models.baselines]
+# A baseline answers what it is asked in the main chain at once; in another, split by split, from what its runs train on.
+BASELINES = [
+    f"{model}.{split}.{variant}.{CONFIG.seed}"
+    for model in CONFIG.models.baselines
+    for split in [*[IID] * HAS_MAIN, *[name for name in ANSWERED if CHAIN_OF[name]]]
+    for variant in untrained(split)
+]
 
 
 wildcard_constraints:
@@ -149,16 +153,17 @@ rule predict:
 
 rule baseline:
     input:
-        dataset=f"{T}/dataset/questions.parquet",
+        dataset=lambda wildcards: dataset_of(wildcards.split),
+        split=lambda wildcards: predicted_by(wildcards.split)[1],
         paraphrases=PARAPHRASES,
         scenes=lambda wildcards: SCENE_FILES if SCENES in reads(wildcards.model) else [],
     output:
-        predictions=f"{T}/baselines/{{model}}.iid.iid.{{run_seed}}.parquet",
-        record=f"{T}/baselines/{{model}}.iid.iid.{{run_seed}}.parquet.prov.json",
+        predictions=f"{T}/baselines/{{model}}.{{split}}.{{variant}}.{{run_seed}}.parquet",
+        record=f"{T}/baselines/{{model}}.{{split}}.{{variant}}.{{run_seed}}.parquet.prov.json",
     log:
-        "logs/baseline/{model}.{run_seed}.log",
+        "logs/baseline/{model}.{split}.{variant}.{run_seed}.log",
     benchmark:
-        f"{JOBS}/baseline-{{model}}.{{run_seed}}.tsv"
+        f"{JOBS}/baseline-{{model}}.{{split}}.{{variant}}.{{run_seed}}.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -167,8 +172,9 @@ rule baseline:
         mem_mb=memory(2000, 8),
         runtime=minutes(10, 0.02),
     params:
-        parts=repeated("--train-part", [setup_of(IID).part(name).side for name in setup_of(IID).own.fit])
-        + repeated("--part", predicted_by(IID)[0]),
+        split=lambda wildcards, input: repeated("--split", [input.split] if input.split else []),
+        parts=lambda wildcards: repeated("--train-part", learnt_by(wildcards.split, wildcards.variant))
+        + repeated("--part", predicted_by(wildcards.split)[0]),
         seed=CONFIG.seed,
         paraphrases=repeated("--paraphrases", PARAPHRASES),
         scenes=lambda wildcards, input: ["--scenes", f"{T}/scenes"] if input.scenes else [],
@@ -179,6 +185,6 @@ rule baseline:
         ),
     shell:
         "python -m compvqa baseline {output.predictions:q} --model {wildcards.model:q}"
-        " --run {wildcards.model:q}.iid.iid.{wildcards.run_seed:q} --dataset {input.dataset:q}"
-        " {params.parts:q} {params.paraphrases:q} {params.scenes:q}"
+        " --run {wildcards.model:q}.{wildcards.split:q}.{wildcards.variant:q}.{wildcards.run_seed:q}"
+        " --dataset {input.dataset:q} {params.split:q} {params.parts:q} {params.paraphrases:q} {params.scenes:q}"
         f"{SEED}"

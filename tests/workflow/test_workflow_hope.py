@@ -1,4 +1,4 @@
-"""The data of a held-out pair from nothing: pools of scenes, its sets of questions, its split, and the audit of it."""
+"""Held-out pairs from nothing: pools of scenes, sets of questions, splits, runs, scores, and the audit of one."""
 
 import json
 from collections import Counter
@@ -11,13 +11,14 @@ import yaml
 from compvqa.provenance.audit import audit
 from fixtures.project import copy_project
 
+SIZES = ("small", "large")
 pytestmark = pytest.mark.xdist_group("clevr")
-PAIR = "hope-02-large-rubber"
+PAIR, OTHER = "hope-02-large-rubber", "hope-08-small-rubber"
 
 
 @pytest.fixture(scope="module")
 def made(root, tmp_path_factory):
-    """The project with a finished test-bed of one pair: pictures of 48 x 32, of at most two objects."""
+    """The project with a finished test-bed of two pairs: pictures of 48 x 32, of at most two objects."""
     project = copy_project(root, tmp_path_factory.mktemp("hope"))
     data = yaml.safe_load((project.folder / "config/clevr-hope-small.yaml").read_text())
     sides, look = ("train", "iid", "ood"), {"width": 48, "height": 32, "light_samples": 1, "max_objects": 2}
@@ -34,10 +35,13 @@ def made(root, tmp_path_factory):
     words["values"]["color"] = list(colors)
     (project.folder / "config/two-colors.json").write_text(json.dumps(words))
     data["dataset"]["words"] = "config/two-colors.json"
-    data |= {"testbed": "small", "shards": 1, "splits": {"names": [PAIR]}}
+    data |= {"testbed": "small", "shards": 1, "splits": {"names": [PAIR, OTHER]}}
+    data["models"] = {"baselines": ["maj", "executor"], "trained": ["lstm-tiny"], "seeds": [1, 2], "splits": [PAIR]}
+    data["models"]["variants"] = ["small", "large"]
+    data["scores"] = {"resamples": 20, "contrasts": []}
     (project.folder / "config/small.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
     project = replace(project, config="config/small.yaml")
-    project.run("all")
+    project.run("all", "results/small/evaluation/tallies.parquet")
     return project
 
 
@@ -51,6 +55,29 @@ def test_a_pair_has_a_dataset_of_its_own_which_its_split_divides(made):
     assert Counter(row["part"] for row in split) == parts
     assert {row["part"] for row in split if row["role"] == "fit"} == {part for part in parts if "train" in part}
     assert not (bed / "dataset").exists() and made.plan() == set()
+
+
+def test_runs_and_baselines_answer_each_pairs_tests_and_are_scored_together(made):
+    bed = made.folder / "results/small"
+    scores = pq.read_table(bed / "evaluation/scores.parquet").to_pylist()
+    whole = {(row["run"], row["part"]): row for row in scores if row["facet"] == "all"}
+    tests = {"complex_iid", "complex_ood", "complex_matched", "minimal_iid", "minimal_ood"}
+    names = {f"{model}.{pair}.{size}.1" for model in ("maj", "executor") for pair in (PAIR, OTHER) for size in SIZES}
+    names |= {f"lstm-tiny.{PAIR}.{size}.{seed}" for size in SIZES for seed in (1, 2)}
+    assert whole.keys() == {(name, test) for name in names for test in tests}
+    assert all(row["split"] in row["run"] for row in whole.values())
+    assert all(row["right"] == row["n"] for (name, _), row in whole.items() if name.startswith("executor"))
+    assert whole[f"maj.{PAIR}.large.1", "minimal_ood"]["n"] == 24
+
+
+def test_a_tally_has_a_row_for_the_groups_of_a_minimal_test_that_are_answered_alike(made):
+    tallies = pq.read_table(made.folder / "results/small/evaluation/tallies.parquet").to_pylist()
+    found = [row for row in tallies if row["run"] == f"executor.{PAIR}.small.1" and row["facet"] == "all"]
+    minimal = [(row["right"], row["n"], row["units"]) for row in found if row["part"] == "minimal_ood"]
+    assert minimal == [(4, 4, 6)]
+    (maj,) = {(r["right"], r["n"]) for r in tallies if r["run"] == f"maj.{PAIR}.large.1" and r["part"] == "minimal_ood"}
+    assert maj[1] == 4
+    assert sum(row["n"] * row["units"] for row in found if row["part"] == "minimal_iid") == 6 * 9
 
 
 def test_the_audit_tells_of_the_pairs_guard_in_programs_and_scenes(made, monkeypatch):

@@ -81,6 +81,11 @@ class ModelsSection(Settings):
     seeds: tuple[int, ...] = Field((1, 2), description="a run of each model for each of these")
     splits: tuple[str, ...] = Field((), description="splits that models are trained on, besides iid")
     split_seeds: tuple[int, ...] = Field((), description="seeds of the runs on these splits; empty: as seeds")
+    variants: tuple[str, ...] = Field(
+        (),
+        description="variants of these runs, of those that a setup trains on every split, such as comp and size, or "
+        "small, medium and large; empty: all",
+    )
     easy: bool = Field(
         False,
         description="train each model on questions with random images for distractors as well (VBEasyDistractors)",

@@ -36,6 +36,7 @@ SHARED: dict[str, tuple[str, ...]] = {
         "compvqa.{language}.properties",
         "compvqa.{language}.facets",
     ),
+    "gather_scores": ("compvqa.evaluation.scores",),
     "score": (
         "compvqa.evaluation.submitted",
         "compvqa.evaluation.contrasts.{contrast}",

@@ -28,8 +28,8 @@ rule load_testbed:
     input:
         rules.load_neo4j.output.loaded,
         dataset=f"{T}/dataset/questions.parquet",
-        splits=rules.scores.input.splits,
-        predictions=rules.scores.input.predictions,
+        splits=expand(f"{T}/splits/{{split}}.parquet", split=MAIN_SPLITS),
+        predictions=answers_of(""),
     output:
         loaded=f"{T}/evaluation/neo4j.json",
         record=f"{T}/evaluation/neo4j.json.prov.json",

@@ -82,17 +82,17 @@ def test_a_setup_is_one_file_which_says_parts_and_guards(own, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("definition", "trained", "curves", "words"),
+    ("definition", "curves", "named", "words"),
     [
-        ({"setup": "zero-shot", "property": "V"}, [], ["s"], "models.curve.splits names s, whose setup zero-shot has"),
-        ({"setup": "iid", "chain": "easy"}, ["s"], [], "names s, which splits the chain easy: only splits of the main"),
+        ({"setup": "zero-shot", "property": "V"}, ["s"], [], "models.curve.splits names s, whose setup zero-shot has"),
+        ({"setup": "iid", "chain": "easy"}, [], ["comp"], "none of the variants of s, which are iid, text, easy"),
     ],
 )
-def test_runs_that_nothing_is_made_of_are_refused(definition, trained, curves, words):
+def test_runs_that_a_setup_has_not_are_refused(definition, curves, named, words):
     described = read_definition({"name": "s", **definition})
     with pytest.raises(InputError, match=words):
-        check_use(described, trained, curves)
-    check_use(described, ["other"], [])
+        check_use(described, curves, named)
+    check_use(described, ["other"], ["iid", "comp"])
 
 
 @pytest.mark.parametrize("chain", ["../up", "a b", "/root", "easy/"])

@@ -7,6 +7,7 @@ import pytest
 import torch
 from transformers import TrainerCallback
 
+from compvqa import tables
 from compvqa.features.store import ImageRegions, RegionStore, write
 from compvqa.models.multi_image import MultiImageModel
 from compvqa.models.visualbert import Backbone, ModelSettings
@@ -14,6 +15,7 @@ from compvqa.training import fit as fitting
 from compvqa.training.data import collate, examples, word_tokenizer
 from compvqa.training.device import set_deterministic
 from compvqa.training.fit import OptimisationSettings, fit, last_checkpoint, prepare
+from compvqa.training.history import HISTORY
 
 MODEL = ModelSettings(hidden_size=16, layers=1, heads=2, image_layers=1)
 SETTINGS = OptimisationSettings(most_steps=12, batch_size=8, evaluations=3, patience=0)
@@ -70,6 +72,22 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(data, tmp_path, monkeypatch):
     assert not folder.exists()
 
 
+def test_where_no_example_is_held_out_the_last_weights_are_kept(data, tmp_path):
+    asked, words = data
+    weights = []
+    for keep in ("best", "last"):
+        settings = SETTINGS.model_copy(update={"keep": keep, "patience": 1})
+        seed = prepare(settings, 0, "test")
+        made = MultiImageModel(Backbone(MODEL, words, 4), MODEL, 2)
+        none = torch.utils.data.Subset(asked, [])
+        done = fit(made, asked, none, tmp_path / keep, settings, seed, "test", ["test"], collate=collate)
+        assert done["steps"] == SETTINGS.most_steps
+        weights.append((tmp_path / keep / "model.safetensors").read_bytes())
+        history = tables.read(tmp_path / keep / "history.parquet", HISTORY).to_pylist()
+        assert [row["eval_accuracy"] for row in history] == [None] * 3 and all(row["loss"] > 0 for row in history)
+    assert weights[0] == weights[1]
+
+
 def test_threads_come_from_the_settings():
     prepare(SETTINGS.model_copy(update={"threads": 2}), 0, "test")
     assert torch.get_num_threads() == 2
@@ -90,7 +108,7 @@ def test_pretrained_layers_have_a_rate_of_their_own(data):
 
 def test_a_process_has_one_gpu_however_many_are_visible(data, tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    arguments = fitting._arguments(SETTINGS, tmp_path, 3, 1, 0)
+    arguments = fitting._arguments(SETTINGS, tmp_path, 3, 1, 0, True)
     for visible, used in ((0, 0), (1, 1), (2, 1), (8, 1)):
         arguments._n_gpu = visible  # what transformers finds
         assert arguments.n_gpu == used and arguments.train_batch_size == SETTINGS.batch_size

@@ -1,4 +1,4 @@
-"""The tables of CLEVR's questions: a dataset with one column of its own, and what official files say beside it.
+"""The tables of CLEVR's questions: a dataset with columns of its own, and what official files say beside it.
 
 ``template`` is ``<file>_<number>``, ``answer`` yes, no, a number or a word, ``scene_ids`` the one scene, and ``part``
 the same as ``split`` until a split deals parts. Of questions that were read, ``template``, ``program`` and ``answer``
@@ -8,12 +8,18 @@ are null where the file keeps them back; ``template`` also where a question's fa
 import pyarrow as pa
 
 from compvqa.clevr.language import LANGUAGE
-from compvqa.questions.dataset import CORE, dataset_schema
+from compvqa.questions.dataset import CORE, GROUP, dataset_schema
 from compvqa.tables import Schema
 
 QUESTIONS = dataset_schema(
     LANGUAGE.name,
-    CORE.append(pa.field("number", pa.int64())),  # the order of a part's questions; with gaps where some are left out
+    pa.schema(
+        [
+            *CORE,
+            ("number", pa.int64()),  # the order of a part's questions; with gaps where some are left out
+            (GROUP, pa.string()),  # of four minimal questions that differ in their pictures; null: in no group
+        ]
+    ),
 )
 # What an official file says of a question besides, so that it can be written again; null where the file does not say.
 ORIGINS = Schema(

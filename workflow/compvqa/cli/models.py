@@ -174,8 +174,10 @@ def train(
     out: Annotated[Path, typer.Argument(help="Folder for the run's weights.")],
     dataset: Dataset,
     part: Parts,
-    dev_part: Annotated[list[str], typer.Option(help="A part that decides when to stop; repeat for more.")],
     scenes: Scenes,
+    dev_part: Annotated[
+        list[str], typer.Option(help="A part that decides which weights are kept; repeat for more; none: the last are.")
+    ] = NOTHING,
     features: SomeFeatures = None,
     start: Annotated[Path | None, typer.Option(help="Folder of the pretrained backbone, if it is one of ours.")] = None,
     split: Annotated[Path | None, typer.Option(help="Table of the split; without, the dataset's own parts.")] = None,
@@ -296,6 +298,9 @@ def scores(
     paraphrases: Paraphrases = None,
     scenes: Annotated[Path | None, typer.Option(help="Folder of the scene tables, if a facet looks at them.")] = None,
     seen: Annotated[list[Path], typer.Option(help="Table of what a model saw of a split; repeat for more.")] = NOTHING,
+    tallies: Annotated[
+        Path | None, typer.Option(help="Table to write of how many scenes have so many questions answered right.")
+    ] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -308,11 +313,27 @@ def scores(
     settings = frame.settings(ScoreSettings)
     shown = scenes / "scenes.parquet" if scenes else None
     frame.run(
-        lambda: score(predictions, dataset, splits, out, contrasts, settings, seed, paraphrases, shown, seen),
+        lambda: score(predictions, dataset, splits, out, contrasts, settings, seed, paraphrases, shown, seen, tallies),
         [*predictions, dataset, *splits, *seen, *optional(paraphrases), *(scene_tables(scenes) if scenes else [])],
-        [out, contrasts],
+        [out, contrasts, *optional(tallies)],
         language=language_of(dataset),
         contrast=list(settings.contrasts),
+    )
+
+
+def gather_scores(
+    out: Annotated[Path, typer.Argument(help="Table of scores to write.")],
+    contrasts: Annotated[Path, typer.Option(help="Table of contrasts to write.")],
+    tallies: Annotated[Path, typer.Option(help="Table of tallies to write.")],
+    evaluation: Annotated[list[Path], typer.Option(help="Folder of a chain's own; repeat for more.")],
+    code: Code = None,
+) -> None:
+    """Put the scores, contrasts and tallies of several chains together."""
+    from compvqa.evaluation.scores import FILES, gather
+
+    made = dict(zip(FILES, (out, contrasts, tallies), strict=True))
+    Frame("gather_scores", None, None, code).run(
+        lambda: gather(evaluation, made), [folder / name for folder in evaluation for name in FILES], [*made.values()]
     )
 
 
@@ -328,5 +349,6 @@ def add_to(app: typer.Typer) -> None:
         predict,
         baseline,
         scores,
+        gather_scores,
     ):
         app.command(stage.__name__.replace("_", "-"))(stage)

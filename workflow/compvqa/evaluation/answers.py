@@ -15,6 +15,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyarrow.dataset import Dataset
 from pyarrow.dataset import dataset as open_dataset
 
@@ -22,7 +23,7 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.evaluation.intervals import Resampled
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
-from compvqa.questions.dataset import language_of
+from compvqa.questions.dataset import GROUP, language_of
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.splits.setups import FIT
 
@@ -68,7 +69,8 @@ def judge(
 
     ``predictions`` are rows as in :data:`PREDICTIONS`, ``parts`` those of splits, and ``paraphrases`` is the table of
     questions that have one. ``unit`` is what intervals draw anew (``resample``): the question, also where it is None,
-    or all that are about the same images. Gives the number of parts, each of its two texts apart, of which a run has no
+    or all that are about the same images, or of the same group where the dataset has groups
+    (:mod:`compvqa.questions.dataset`). Gives the number of parts, each of its two texts apart, of which a run has no
     prediction: they are left out. One of which it has only some, a question answered twice, or a run's name that can't
     be read raise :class:`InputError`.
     """
@@ -76,17 +78,18 @@ def judge(
     db.register("predictions", predictions)
     names = [name for (name,) in db.sql("select distinct run from predictions order by run").fetchall()]
     db.register("runs", pa.table({"run": names, "trained_on": [Run.parse(name).split for name in names]}, _RUNS))
-    db.register("questions", tables.read(dataset, columns=["question_id", "answer", "scene_ids"]))
+    db.register("questions", tables.read(dataset, columns=["question_id", "answer", *_unit_columns(dataset, resample)]))
     db.register("parts", parts)
     db.register("paraphrased", tables.read_all([paraphrases] if paraphrases else [], PARAPHRASES, ["question_id"]))
     _refuse_twice(db)
+    unit = _unit(dataset, resample)
     db.execute(
         f"""create view asked as
         with texts as (
             select question_id, '{GENERATED}' as text from questions
             union all select question_id, '{PARAPHRASED}' from paraphrased
         )
-        select run, split_name as split, part, held_out, text, question_id, {_UNIT[resample]} as unit, q.answer,
+        select run, split_name as split, part, held_out, text, question_id, {unit} as unit, q.answer,
             p.answer as predicted
         from runs join parts on (trained_on = '{IID}' or trained_on = split_name)
         join questions q using (question_id) join texts using (question_id)
@@ -107,8 +110,18 @@ def judge(
     return int(db.sql("select count(*) from covered where answered = 0").fetchall()[0][0])
 
 
-_UNIT: dict[Resampled | None, str] = {None: "question_id", "questions": "question_id"}
-_UNIT["images"] = "to_json(list_sort(q.scene_ids))"
+def _unit_columns(dataset: Path, resample: Resampled | None) -> list[str]:
+    """The columns that tell the unit of a question, the first that it has."""
+    grouped = GROUP in pq.read_schema(dataset).names
+    return [*[GROUP] * grouped, "scene_ids"] if resample == "images" else []
+
+
+def _unit(dataset: Path, resample: Resampled | None) -> str:
+    told = {GROUP: f"q.{GROUP}", "scene_ids": "to_json(list_sort(q.scene_ids))::varchar"}
+    columns = _unit_columns(dataset, resample)
+    return f"coalesce({', '.join(told[name] for name in columns)})" if columns else "question_id"
+
+
 _RUNS = pa.schema([("run", pa.string()), ("trained_on", pa.string())])
 
 

@@ -21,6 +21,7 @@ from compvqa.questions.dataset import language_of
 from compvqa.scenes.asked import AskedScenes
 
 ALL, TEMPLATE, PROPERTY = "all", "template", "property"
+MANY = (TEMPLATE, PROPERTY)  # facets of so many values that they are not compared between runs
 FACETS = pa.schema([("question_id", pa.string()), ("facet", pa.string()), ("value", pa.string())])
 
 

@@ -19,6 +19,7 @@ from compvqa.evaluation.answers import Run, judge, open_predictions
 from compvqa.evaluation.contrasts import CONTRASTS, contrast_rows
 from compvqa.evaluation.facets import ALL, facets_of
 from compvqa.evaluation.intervals import Resampling, accuracy_interval, clustered_interval
+from compvqa.evaluation.tallies import TALLIES, tally, tally_rows
 from compvqa.programs import wings
 from compvqa.questions.dataset import language_of
 from compvqa.splits.seen_before import SEEN_BEFORE
@@ -47,6 +48,7 @@ SCORES = Schema(
     ),
     key=("run", "split", "part", "text", "facet", "value"),
 )
+FILES = {"scores.parquet": SCORES, "contrasts.parquet": CONTRASTS, "tallies.parquet": TALLIES}  # of an evaluation
 
 
 class ScoreSettings(Resampling):
@@ -72,8 +74,10 @@ def score(
     paraphrases: Path | None = None,
     scenes: Path | None = None,
     seen: Sequence[Path] = (),
+    tallies: Path | None = None,
 ) -> dict[str, int]:
-    """Write the tables of scores and of contrasts of the runs in the files ``predictions``.
+    """Write the tables of scores, of contrasts and, where they are wanted, of tallies of the runs in the files
+    ``predictions``.
 
     Scores are of each run by part and text: over all questions, and over those that have a value of a facet
     (:mod:`compvqa.evaluation.facets`). ``scenes`` is the scenes table; the tables beside it are read only if a facet
@@ -88,11 +92,22 @@ def score(
         before = {(row["model"], row["split"], row["variant"]): row["asked"] for row in told}
         rows = [row | _before(row, before) for row in score_rows(db, dataset, settings, seed, scenes)]
         compared = contrast_rows(settings.contrasts, db, settings, seed)
+        if tallies:
+            tables.write(tallies, TALLIES, tally_rows(db))
         asked = db.sql("select count(*) from judged").fetchall()[0][0]
     tables.write(scores, SCORES, rows)
     tables.write(contrasts, CONTRASTS, compared)
     dropped = {"dropped: run has no prediction of the part": skipped}
     return {"in": asked, "out": len(rows), "contrasts": len(compared), **dropped}
+
+
+def gather(folders: Sequence[Path], made: Mapping[str, Path]) -> dict[str, int]:
+    """Write the tables of :data:`FILES` of several chains, in ``folders``, as one each, to the paths in ``made``."""
+    written = {}
+    for name, path in made.items():
+        tables_of = [tables.read(folder / name, FILES[name]) for folder in folders]
+        written[name.removesuffix(".parquet")] = tables.write(path, FILES[name], pa.concat_tables(tables_of))
+    return {"in": len(folders), "out": written.pop("scores"), **written}
 
 
 def settled(settings: ScoreSettings, dataset: Path) -> ScoreSettings:
@@ -121,21 +136,20 @@ def score_rows(
         union all
         select run, split, part, text, facet, value, unit, correct from judged join facets using (question_id)"""
     )
-    if settings.resample == "questions":
-        sql = """select run, split, part, text, facet, value, count(*)::bigint, sum(correct)::bigint
-            from told group by all"""
-        return [_score_row(row, accuracy_interval(row[7], row[6], settings, seed)) for row in db.sql(sql).fetchall()]
+    tally(db, settings.resample)
     found = db.sql(
-        """with units as (
-            select run, split, part, text, facet, value, unit, sum(correct)::bigint as "right", count(*) as n
-            from told group by all
-        ), patterns as (
-            select run, split, part, text, facet, value, "right", n, count(*) as units from units group by all
-        )
-        select run, split, part, text, facet, value, sum(n * units)::bigint, sum("right" * units)::bigint,
-            list(("right", n, units)) from patterns group by all"""
+        """select run, split, part, text, facet, value, sum(n * units)::bigint, sum("right" * units)::bigint,
+            list(("right", n, units)) from tallied group by all"""
     ).fetchall()
-    return [_score_row(row[:8], clustered_interval(row[8], settings, seed)) for row in found]
+    return [_score_row(row[:8], _interval(row[6:], settings, seed)) for row in found]
+
+
+def _interval(told: tuple[Any, ...], settings: Resampling, seed: int) -> tuple[float, float]:
+    """The interval of an accuracy of n questions, so many right, in units of these patterns."""
+    n, right, patterns = told
+    if settings.resample == "questions":
+        return accuracy_interval(right, n, settings, seed)
+    return clustered_interval(patterns, settings, seed)
 
 
 def _score_row(row: tuple[Any, ...], between: tuple[float, float]) -> dict[str, Any]:

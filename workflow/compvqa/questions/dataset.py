@@ -20,6 +20,7 @@ from compvqa.programs.rows import from_json, walk
 from compvqa.tables import Schema
 
 LANGUAGE = "language"
+GROUP = "group_id"  # a column that an engine may add: questions made as one, which intervals draw together; or null
 PARTS = ("train", "dev", "test")  # of the dataset itself
 CORE = pa.schema(
     [

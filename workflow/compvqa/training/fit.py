@@ -56,17 +56,17 @@ def fit(
     it goes on if it was stopped.
     ``right`` tells from scores and labels which examples are right (default: the best class is the label). ``new``
     are the beginnings of the names of parameters that no pretraining gave (default: all); ``optimizer`` is used in the
-    place of AdamW. Where several processes share the run (:mod:`compvqa.training.processes`), each takes its part of
-    every batch; where the last batch of a pass is not full, the pass's first examples fill it up to as many for each.
-    Gives the steps done and the best accuracy on ``dev``.
+    place of AdamW. Without an example in ``dev`` the last weights are kept. Where several processes share the run
+    (:mod:`compvqa.training.processes`), each takes its part of every batch; where the last batch of a pass is not full,
+    the pass's first examples fill it up to as many for each. Gives the steps done and the best accuracy on ``dev``.
     """
     checkpoints = out / f"checkpoints-{stable_hash(*map(str, recipe), seed) & 0xFFFFFFFFFFFF:012x}"
     steps = _steps(len(cast(Sized, train)), settings)
-    every = max(1, steps // settings.evaluations)
+    every, looks = max(1, steps // settings.evaluations), bool(len(cast(Sized, dev)))
     right = right or (lambda scores, labels: scores.argmax(axis=-1) == labels)
     trainer = Trainer(
         model=model,
-        args=_arguments(settings, checkpoints, steps, every, seed),
+        args=_arguments(settings, checkpoints, steps, every, seed, looks),
         data_collator=collate,
         train_dataset=train,
         eval_dataset=dev,
@@ -74,7 +74,7 @@ def fit(
         compute_metrics=lambda seen: {"accuracy": float(right(seen.predictions, seen.label_ids).mean())},
         callbacks=[
             *([_Progress(what)] if processes.is_first() else []),
-            *([EarlyStoppingCallback(settings.patience)] if settings.patience else []),
+            *([EarlyStoppingCallback(settings.patience)] if settings.patience and looks else []),
         ],
     )
     trainer.remove_callback(PrinterCallback)
@@ -120,7 +120,7 @@ class _Arguments(TrainingArguments):
 
 
 def _arguments(
-    settings: OptimisationSettings, checkpoints: Path, steps: int, every: int, seed: int
+    settings: OptimisationSettings, checkpoints: Path, steps: int, every: int, seed: int, looks: bool
 ) -> TrainingArguments:
     gpu, share = torch.cuda.is_available(), processes.count()
     if settings.batch_size % share:
@@ -137,13 +137,13 @@ def _arguments(
         lr_scheduler_kwargs={"num_decay_steps": round(settings.decay * steps), "decay_type": "linear"},
         warmup_steps=round(settings.warmup * steps),
         max_grad_norm=settings.clip,
-        eval_strategy="steps",
+        eval_strategy="steps" if looks else "no",
         eval_steps=every,
         save_strategy="steps",
         save_steps=every,
         save_total_limit=1,
         logging_steps=every,
-        load_best_model_at_end=settings.keep == "best",
+        load_best_model_at_end=settings.keep == "best" and looks,
         metric_for_best_model="accuracy",
         restore_callback_states_from_checkpoint=True,
         seed=seed,

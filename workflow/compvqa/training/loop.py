@@ -90,17 +90,19 @@ def train(
     ``dataset`` is the questions table, ``split`` a split table (None: the dataset's own parts), ``scenes`` the scenes
     table, ``regions`` and ``features`` the store, which a model that sees no images does without (None): a table and
     its matrix, or of grids one of those that the table names.
-    ``dev_parts`` decide which weights are kept. ``start`` is a pretraining folder that gives all layers but the
-    classifier; None: the model starts from released weights, where its settings name some, or from random ones. Dev
-    questions with an answer that no training question has count as wrong. Several processes may run this together
-    (:mod:`compvqa.training.processes`): the first one writes.
+    ``dev_parts`` decide which weights are kept; without any, the last are. ``start`` is a pretraining folder that gives
+    all layers but the classifier; None: the model starts from released weights, where its settings name some, or from
+    random ones. Dev questions with an answer that no training question has count as wrong. Several processes may run
+    this together (:mod:`compvqa.training.processes`): the first one writes.
     """
     number = prepare(settings.optimisation, seed, "train", model)
     module: ModelModule = plugin(model)
     store = _store(model, regions, features, settings.most_regions)
     asked = read_questions(dataset, scenes, split, train_parts, PROGRAMS in _reads(module))
-    held_out = read_questions(dataset, scenes, split, dev_parts, PROGRAMS in _reads(module))
-    held_out = _first(held_out, settings.most_dev)
+    held_out = Questions([], [], [], [], [])
+    if dev_parts:
+        held_out = read_questions(dataset, scenes, split, dev_parts, PROGRAMS in _reads(module))
+        held_out = _first(held_out, settings.most_dev)
     base = None if start is None else Tokenizer.from_str(read_json(start / "model.json")["tokenizer"])
     task = Task(
         tokenizer_of(model, model_settings, asked.texts, base),
@@ -128,7 +130,7 @@ def train(
         "dev: answer not in train": unseen,
         "answers": len(task.answers),
         "steps": int(done["steps"]),
-        "dev accuracy, per mille": round(1000 * done["accuracy"]),
+        **({"dev accuracy, per mille": round(1000 * done["accuracy"])} if dev_parts else {}),
     }
 
 

@@ -30,7 +30,10 @@ class OptimisationSettings(Settings):
     clip: float = Field(1.0, gt=0, description="largest norm of a gradient")
     evaluations: int = Field(8, ge=1, description="times that the held-out examples are looked at, evenly spread")
     patience: int = Field(3, ge=0, description="stop after so many looks without a better accuracy; 0: never")
-    keep: Literal["best", "last"] = Field("best", description="weights to keep: best on held-out examples, or the last")
+    keep: Literal["best", "last"] = Field(
+        "best",
+        description="weights to keep: best on held-out examples, or the last, as where a setup holds out none",
+    )
     precision: Precision = Field("auto", description="auto: bfloat16 where a GPU is")
     deterministic: bool = Field(
         True,

@@ -23,6 +23,7 @@ from compvqa.clevr.templates import Template
 from compvqa.clevr.words import Words, text
 from compvqa.errors import InputError
 from compvqa.programs.rows import to_json
+from compvqa.questions.dataset import GROUP
 from compvqa.scenes.pairs import Among, Pair, Vocabulary, combinations, types_of, within
 from compvqa.scenes.worlds.clevr_pools import variant_of
 from compvqa.seeds import generator
@@ -162,4 +163,5 @@ def _row(item: Item, scene: str, template: Template, words: Words, seed: int) ->
         "scene_ids": [scene],
         "properties": None,
         "number": item.number,
+        GROUP: f"{item.part} {item.number // 4}",
     }

@@ -16,12 +16,11 @@ import numpy as np
 import pandas as pd
 
 from compvqa.evaluation.contrasts import as_json
-from compvqa.evaluation.facets import PROPERTY, TEMPLATE
+from compvqa.evaluation.facets import MANY
 from compvqa.evaluation.intervals import Resampling
 from compvqa.seeds import stable_hash
 
 VARIANTS = ()  # of one model: none, since models are compared
-LEFT_OUT = (TEMPLATE, PROPERTY)
 ALL_OF_TRAIN = "iid"  # the variant that is trained on all questions
 BLOCK = 4_000_000  # numbers drawn at once
 KEY = ("split", "part", "text", "facet")
@@ -43,7 +42,7 @@ def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iter
     Accuracies are means over seeds.
     """
     compared = f"from told where split_part(run, '.', 3) = '{ALL_OF_TRAIN}'"
-    sql = f"select distinct {', '.join(KEY)} {compared} and facet not in {LEFT_OUT} order by all"
+    sql = f"select distinct {', '.join(KEY)} {compared} and facet not in {MANY} order by all"
     for key in db.sql(sql).fetchall():
         found = db.execute(
             f"""select unit, value, split_part(run, '.', 1) as model, sum(correct)::bigint as "right", count(*) as n,

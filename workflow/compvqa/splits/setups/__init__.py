@@ -167,10 +167,10 @@ def module_of(name: str) -> str:
     return name.replace("-", "_")
 
 
-def check_use(described: Definition, trained: Collection[str], curves: Collection[str]) -> None:
-    """Raise :class:`InputError` where runs are asked for that a split's setup has not, or that nothing would score.
+def check_use(described: Definition, curves: Collection[str], named: Collection[str]) -> None:
+    """Raise :class:`InputError` where runs are asked for that a split's setup has not.
 
-    ``trained`` and ``curves`` are the splits of ``models.splits`` and ``models.curve.splits``.
+    ``curves`` are the splits of ``models.curve.splits``, ``named`` the variants of ``models.variants``.
     """
     name = described.name
     if name in curves and CURVE not in {variant.asked for variant in find_setup(described.setup).variants.values()}:
@@ -178,8 +178,8 @@ def check_use(described: Definition, trained: Collection[str], curves: Collectio
             f"config: models.curve.splits names {name}, whose setup {described.setup} has no M: name few-shot splits "
             "there."
         )
-    if described.chain and name in {*trained, *curves}:
+    variants = find_setup(described.setup).variants
+    if named and not {*named} & {*variants}:
         raise InputError(
-            f"config: models.splits or models.curve.splits names {name}, which splits the chain {described.chain}: "
-            "only splits of the main chain are scored, so leave it out."
+            f"config: models.variants names none of the variants of {name}, which are {', '.join(variants)}: add one."
         )
