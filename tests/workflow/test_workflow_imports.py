@@ -82,6 +82,7 @@ read-questions made/dataset --scenes made/scenes --config '{COVR}'
 read-paraphrases made/paraphrases.parquet --file given/paraphrases.csv {ASKED}
 read-features made/features {SCENE_TABLES} --config '{FEATURES}'
 score {BED}/runs/visualbert-tiny.iid.iid.1/predictions.parquet --split {SPLIT} {ASKED}
+gather-scores made/s.parquet --contrasts made/c.parquet --tallies made/t.parquet --evaluation {BED}/evaluation
 publish-questions made/all.parquet {ASKED} --scenes {BED}/scenes/scenes.parquet
 publish-split {PARTS} --questions made/all.parquet --split {SPLIT} --record made/iid.prov.json
 publish-card made/hub --questions made/all.parquet {CARD} --record made/card.prov.json
