@@ -230,22 +230,22 @@ def features_folder(model):
 
 
 def checkpoint_of(model):
-    """The files that say which released weights and words a model starts from: the weights themselves, where they are a
-    file, and the lists of what was fetched from a hub."""
+    """The files that say which released weights, words and answers a model starts from: these themselves, where they are
+    a file, and the lists of what was fetched from a hub."""
     settings = MODELS.load(model).get("settings", {})
-    named = [settings[key] for key in ("checkpoint", "words") if settings.get(key)]
-    return [path for name in named for path in ([name] if is_weights(name) else staged((name, "main")))]
+    named = [settings[key] for key in ("checkpoint", "words", "answers") if settings.get(key)]
+    return [path for name in named for path in ([name] if is_file(name) else staged((name, "main")))]
 
 
-def is_weights(checkpoint):
+def is_file(checkpoint):
     """Whether a checkpoint is a file, not a folder or a name of a hub's."""
-    return Path(checkpoint).suffix in (".bin", ".safetensors")
+    return Path(checkpoint).suffix in (".bin", ".safetensors", ".json")
 
 
 def staged(checkpoint):
     """The list of what was fetched of a checkpoint (its name and revision), if a hub has it."""
     name, revision = checkpoint
-    on_hub = not is_weights(name) and not Path(name).is_absolute() and not Path(name).is_dir()
+    on_hub = not is_file(name) and not Path(name).is_absolute() and not Path(name).is_dir()
     return [f"{HUB}/{encoded(name.replace(os.sep, '--'))}@{encoded(revision)}.json"] if on_hub else []
 
 

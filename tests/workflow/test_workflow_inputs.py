@@ -144,11 +144,13 @@ def test_a_missing_raw_file_is_named(project):
 def test_released_weights_are_fetched_and_need_no_pretraining(project):
     path = project.folder / project.config
     data = yaml.safe_load(path.read_text())
-    data["models"]["trained"] = ["visualbert-covr", "visualbert-tiny"]
+    data["models"]["trained"] = ["visualbert-covr", "visualbert-tiny", "lxmert-p"]
     path.write_text(yaml.safe_dump(data))
     run = "results/tiny/runs/{}.iid.iid.1/model.safetensors"
     released = project.plan(run.format("visualbert-covr"))
     assert {"download_volta_ctrl_visualbert_base_bin", "train"} <= released and "pretrain" not in released
+    with_head = project.plan(run.format("lxmert-p"))
+    assert {"checkpoint", "download_lxmert_all_ans_json", "train"} <= with_head and "pretrain" not in with_head
     own = project.plan(run.format("visualbert-tiny"))
     assert {"pretrain", "train"} <= own and not any("volta" in rule for rule in own)
 

@@ -29,12 +29,11 @@ WHOLE = (0, 0, 1, 1, 1)  # where the whole image is, as the store's geometry tel
 Model = TypeVar("Model", bound=PreTrainedModel)
 
 
-class BackboneSettings(Settings):
-    """The size of a backbone's layers and of those over the images."""
+class LayerSettings(Settings):
+    """The size of a backbone's layers."""
 
     hidden_size: int = Field(64, ge=8, description="width of all layers")
     heads: int = Field(4, ge=1, description="attention heads over the images, and in a backbone that is not released")
-    image_layers: int = Field(2, ge=1, description="transformer layers over the images of a question (paper: 2)")
     dropout: float = Field(0.0, ge=0, lt=1, description="in all layers that are not released")
     initializer_range: float = Field(
         0.08, gt=0, description="spread of the first weights that are not released (0.02 needs far longer)"
@@ -55,6 +54,12 @@ class BackboneSettings(Settings):
             "initializer_range": self.initializer_range,
             "pad_token_id": 0,
         }
+
+
+class BackboneSettings(LayerSettings):
+    """The size of a backbone's layers and of those over the images."""
+
+    image_layers: int = Field(2, ge=1, description="transformer layers over the images of a question (paper: 2)")
 
 
 class BertSettings(BackboneSettings):

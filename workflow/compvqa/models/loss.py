@@ -14,3 +14,14 @@ def scored(logits: torch.Tensor, labels: torch.Tensor | None) -> dict[str, torch
         return {"logits": logits}
     known = (labels != UNKNOWN_LABEL).sum().clamp(min=1)
     return {"loss": functional.cross_entropy(logits, labels, reduction="sum") / known, "logits": logits}
+
+
+def scored_apart(logits: torch.Tensor, labels: torch.Tensor | None) -> dict[str, torch.Tensor]:
+    """``logits`` [B, classes] and, as ``loss``, how well each class is told from all others, where labels are given:
+    binary cross-entropy with one-hot targets, summed over classes and its mean over examples."""
+    if labels is None:
+        return {"logits": logits}
+    known = labels != UNKNOWN_LABEL
+    targets = functional.one_hot(labels[known], logits.shape[1]).to(logits.dtype)
+    lost = functional.binary_cross_entropy_with_logits(logits[known], targets, reduction="sum")
+    return {"loss": lost / known.sum().clamp(min=1), "logits": logits}

@@ -1,7 +1,8 @@
 """LXMERT (Tan and Bansal, 2019) from transformers: two streams, words and regions, and layers across them.
 
-The backbone of the image-subgraph classifier (COVR, App. B) and of a multi-image model. With ``checkpoint`` the
-released weights, their tokenizer and size; without, a tiny one for training from scratch on one core.
+The backbone of the image-subgraph classifier (COVR, App. B), of a multi-image model, and of one of single images
+(:mod:`compvqa.models.lxmert_vqa`). With ``checkpoint`` the released weights, their tokenizer and size; without, a tiny
+one for training from scratch on one core.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from compvqa.models import multi_image
 from compvqa.models.backbone import (
     PLACE_SIZE,
     BackboneSettings,
+    LayerSettings,
     anchor_columns,
     anchor_words,
     attention_over,
@@ -35,13 +37,23 @@ EDGES = 4  # left, top, right and bottom: what the released weights know of a re
 PLACE = 0.3  # how far names outweigh places at first, in regions
 
 
-class ModelSettings(BackboneSettings):
-    """The size of LXMERT and of the layers over the images."""
+class LxmertSettings(LayerSettings):
+    """The size of LXMERT."""
 
     checkpoint: str = Field("", description="name or folder of released weights, which give the size; empty: none")
     language_layers: int = Field(1, ge=1, description="layers over words alone (released: 9)")
     region_layers: int = Field(1, ge=1, description="layers over regions alone (released: 5)")
     cross_layers: int = Field(2, ge=1, description="layers across both (released: 5)")
+
+    def config(self, vocab_size: int, feature_dim: int) -> LxmertConfig:
+        """What transformers makes a net by that is not released."""
+        layers = {"l_layers": self.language_layers, "r_layers": self.region_layers, "x_layers": self.cross_layers}
+        seen = {"visual_feat_dim": feature_dim, "visual_pos_dim": PLACE_SIZE}
+        return LxmertConfig(**self.bert(vocab_size), **layers, **seen)
+
+
+class ModelSettings(LxmertSettings, BackboneSettings):
+    """The size of LXMERT and of the layers over the images."""
 
 
 class Backbone(nn.Module):
@@ -49,18 +61,12 @@ class Backbone(nn.Module):
 
     word_embedding = "lxmert.embeddings.word_embeddings.weight"
 
-    def __init__(self, settings: ModelSettings, vocab_size: int, feature_dim: int):
+    def __init__(self, settings: LxmertSettings, vocab_size: int, feature_dim: int):
         super().__init__()
         if settings.checkpoint:
             self.lxmert = released_model(LxmertModel, settings.checkpoint, feature_dim, "visual_feat_dim")
         else:
-            layers = {
-                "l_layers": settings.language_layers,
-                "r_layers": settings.region_layers,
-                "x_layers": settings.cross_layers,
-            }
-            seen = {"visual_feat_dim": feature_dim, "visual_pos_dim": PLACE_SIZE}
-            self.lxmert = LxmertModel(LxmertConfig(**settings.bert(vocab_size), **layers, **seen))
+            self.lxmert = LxmertModel(settings.config(vocab_size, feature_dim))
         config = self.lxmert.config
         self.hidden_size = self.region_size = config.hidden_size
         self.edges_alone = config.visual_pos_dim == EDGES
@@ -136,6 +142,6 @@ def build(settings: ModelSettings, task: Task) -> MultiImageModel:
     return multi_image.build(Backbone, settings, task)
 
 
-def tokenizer(settings: ModelSettings) -> Tokenizer | None:
+def tokenizer(settings: LxmertSettings) -> Tokenizer | None:
     """The tokenizer of the released weights; None where there are none."""
     return released_tokenizer(settings.checkpoint) if settings.checkpoint else None
