@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compvqa.errors import InputError
-from compvqa.features.readers import SHARES, Detections, covr_h5, gqa_h5, lxmert_tsv
-from fixtures.released import detections, tsv_line, write_covr, write_h5, write_tsv
+from compvqa.features.readers import SHARES, Detections, covr_h5, frcnn_h5, gqa_h5, lxmert_tsv
+from fixtures.released import detections, tsv_line, write_covr, write_frcnn, write_h5, write_tsv
 
 COUNTS = st.lists(st.integers(1, 6), min_size=1, max_size=5)
 
@@ -153,4 +153,59 @@ def test_a_broken_store_of_covr_is_named(tmp_path, change, words):
     change(files)
     with pytest.raises(InputError, match=words):
         for record in covr_h5.read(files):
+            record.decode()
+
+
+def numbered(counts):
+    return [(f"CLEVR_val_{number:06}", found) for number, (_, found) in enumerate(drawn(counts))]
+
+
+@settings(max_examples=15, deadline=None)
+@given(counts=COUNTS)
+def test_clevr_hope_s_store_gives_each_picture_the_row_of_its_number(tmp_path_factory, counts):
+    images = numbered(counts)
+    files = write_frcnn(tmp_path_factory.mktemp("hope"), images[::-1])
+    read = [(record.image_id, record.number, record.decode()) for record in frcnn_h5.read(files[::-1])]
+    assert [row[:2] for row in read] == [(name, number) for number, (name, _) in enumerate(images, 1)]
+    for (_, told), (_, _, found) in zip(images, read, strict=True):
+        k = len(told.boxes)
+        assert found.size == SHARES and np.allclose(found.boxes[:k] * (told.size * 2), told.boxes, atol=1e-4)
+        assert found.features[:k].tobytes() == told.features.tobytes() and not found.boxes[k:].any()
+
+
+def edit_scenes(files, change):
+    data = json.loads(files[1].read_text())
+    change(data["scenes"])
+    files[1].write_text(json.dumps(data))
+
+
+def renamed(name):
+    return lambda files: edit_scenes(files, lambda scenes: scenes[0].update(image_filename=name))
+
+
+def edit_shares(files):
+    with h5py.File(files[0], "a") as file:
+        file["normalized_boxes"][...] = 300
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda files: files.pop(), r"CLEVR-HOPE's features are two files, a store \(HDF5\) and its scenes"),
+        (lambda files: files[0].write_bytes(files[0].read_bytes()[:900]), "frcnn.h5 is no readable HDF5 file"),
+        (lambda files: h5py.File(files[0], "a").pop("roi_features"), "no three-dimensional dataset roi_features"),
+        (lambda files: edit_scenes(files, list.pop), "has 3 rows for the 2 pictures of .*scenes.json|numbers up to 2"),
+        (lambda files: edit_scenes(files, list.clear), "has 3 rows for the 0 pictures of .*scenes.json"),
+        (renamed("CLEVR_val_000007.png"), "its 3 pictures have numbers up to 7"),
+        (renamed("cat.png"), "cat has no number of its own"),
+        (renamed(None), "None has no number of its own"),
+        (lambda files: edit_scenes(files, lambda scenes: scenes.append(scenes[0])), "has no number of its own"),
+        (edit_shares, "record 1: boxes are not shares of the image"),
+    ],
+)
+def test_a_broken_store_of_clevr_hope_is_named(tmp_path, change, words):
+    files = write_frcnn(tmp_path, numbered([2, 3, 1]))
+    change(files)
+    with pytest.raises(InputError, match=words):
+        for record in frcnn_h5.read(files):
             record.decode()

@@ -12,7 +12,7 @@ from compvqa.features.readers import Detections
 from compvqa.features.released import REJECTS, read_released
 from compvqa.features.settings import ReleasedSettings, ReleasedSource
 from compvqa.features.store import RegionStore, geometry
-from fixtures.released import detections, write_covr, write_h5, write_scenes, write_tsv
+from fixtures.released import detections, write_covr, write_frcnn, write_h5, write_scenes, write_tsv
 
 SIZE = (64, 48)
 OUT = ("regions.parquet", "features.safetensors", "rejects.parquet")
@@ -151,6 +151,16 @@ def test_boxes_that_are_shares_are_put_into_pixels_where_the_scene_has_a_size(tm
     assert told["out"] == 3 and not rejects and told["regions dropped: box without a size in the image"] > 0
 
 
+def test_clevr_hope_s_padding_is_no_region(tmp_path):
+    images = [(f"CLEVR_val_{n:06}", detections(np.random.default_rng(n), k, SIZE)) for n, k in enumerate((3, 36))]
+    asked = [f"vg:{name}" for name, _ in images]
+    store, told, rejects = run(tmp_path, asked, source("frcnn_h5", *write_frcnn(tmp_path, images)), size=SIZE)
+    assert [len(store.boxes(image)) for image in asked] == [3, 36] and not rejects
+    assert told["regions dropped: box without a size in the image"] == 33
+    for image, (_, found) in zip(asked, images, strict=True):
+        assert store[image].features.tobytes() == found.features.astype(np.float16).tobytes()
+
+
 def test_equal_files_give_equal_bytes(tmp_path):
     images = [(str(n), detections(np.random.default_rng(n), 3, SIZE)) for n in (3, 1, 2)]
     made = []
@@ -167,7 +177,7 @@ def test_what_does_not_fit_stops_the_run(tmp_path, monkeypatch):
     images = ["vg:8", "vg:6"]
     with pytest.raises(InputError, match=r"6\.tsv, record 1: features of length 6 where those before have 8"):
         run(tmp_path, images, source("lxmert_tsv", wide, narrow))
-    with pytest.raises(ValueError, match="there is no such reader, use one of covr_h5, gqa_h5, lxmert_tsv"):
+    with pytest.raises(ValueError, match="there is no such reader, use one of covr_h5, frcnn_h5, gqa_h5, lxmert_tsv"):
         source("csv", wide)
     monkeypatch.setattr(released.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100})())
     with pytest.raises(InputError, match="GB free where features may take"):

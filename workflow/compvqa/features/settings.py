@@ -47,7 +47,7 @@ class ReleasedSource(Settings):
     """Released features of the images of one space."""
 
     image_space: str = Field(description="the images are <image_space>:<id in the file>, as in the scene tables")
-    reader: str = Field(description="module in compvqa.features.readers: covr_h5, gqa_h5, lxmert_tsv")
+    reader: str = Field(description="module in compvqa.features.readers: covr_h5, frcnn_h5, gqa_h5, lxmert_tsv")
     files: tuple[Path, ...] = Field(min_length=1, description="for gqa_h5 gqa_objects_info.json and its shards")
 
     @field_validator("reader")

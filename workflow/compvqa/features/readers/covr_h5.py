@@ -7,6 +7,7 @@ The datasets ``boxes`` [images, 36, 4] (left, top, right and bottom edge as shar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -23,23 +24,37 @@ SLACK = 0.01  # by which a detector's box may pass the image's edge
 
 def read(files: Sequence[Path]) -> Iterator[Record]:
     """The images of the two ``files``, in the order of their rows; one image held at a time."""
-    index = [path for path in files if path.suffix == ".json"]
+    store, index = store_and(files, "COVR's features are two files, an index (JSON) and a store (HDF5)")
+    rows = read_json(index, "download it, or correct the path")
+    with opened(store, "boxes", "features") as (boxes, features):
+        for row, name in sorted((_row(row, name, len(boxes), index), name) for name, row in rows.items()):
+            yield Record(name, store.name, row + 1, partial(decode, boxes, features, row, store))
+
+
+def store_and(files: Sequence[Path], what: str) -> tuple[Path, Path]:
+    """Of two ``files`` the store, and the JSON file that tells of its rows; InputError, with ``what`` they are to be,
+    where there are others."""
+    told = [path for path in files if path.suffix == ".json"]
     stores = [path for path in files if path.suffix != ".json"]
-    if len(index) != 1 or len(stores) != 1:
-        raise InputError(f"COVR's features are two files, an index (JSON) and a store (HDF5): {len(files)} are named.")
-    rows = read_json(index[0], "download it, or correct the path")
+    if len(told) != 1 or len(stores) != 1:
+        raise InputError(f"{what}: {len(files)} are named.")
+    return stores[0], told[0]
+
+
+@contextmanager
+def opened(path: Path, boxes: str, features: str) -> Iterator[tuple[h5py.Dataset, h5py.Dataset]]:
+    """The datasets of those names in the store ``path``: [images, most, 4] and [images, most, D]."""
     try:
-        file = h5py.File(stores[0], "r", rdcc_nbytes=CACHE)
+        file = h5py.File(path, "r", rdcc_nbytes=CACHE)
     except OSError as error:
-        raise InputError(f"{stores[0]} is no readable HDF5 file ({error}): download it again.") from None
+        raise InputError(f"{path} is no readable HDF5 file ({error}): download it again.") from None
     with file:
-        boxes, features = (dataset(file, name, stores[0]) for name in ("boxes", "features"))
-        if boxes.shape[:2] != features.shape[:2] or boxes.shape[2] != 4:
+        found = dataset(file, boxes, path), dataset(file, features, path)
+        if found[0].shape[:2] != found[1].shape[:2] or found[0].shape[2] != 4:
             raise InputError(
-                f"{stores[0]}: boxes {boxes.shape} do not fit features {features.shape}: download it again."
+                f"{path}: {boxes} {found[0].shape} do not fit {features} {found[1].shape}: download it again."
             )
-        for row, name in sorted((_row(row, name, len(boxes), index[0]), name) for name, row in rows.items()):
-            yield Record(name, stores[0].name, row + 1, partial(_decode, boxes, features, row, stores[0]))
+        yield found
 
 
 def _row(row: object, name: str, rows: int, path: Path) -> int:
@@ -48,11 +63,12 @@ def _row(row: object, name: str, rows: int, path: Path) -> int:
     return row
 
 
-def _decode(boxes: h5py.Dataset, features: h5py.Dataset, row: int, path: Path) -> Detections:
+def decode(boxes: h5py.Dataset, features: h5py.Dataset, row: int, path: Path) -> Detections:
+    """What is in a row of the two datasets, whose boxes are shares of the image."""
     try:
         found = [np.asarray(data[row], np.float32) for data in (boxes, features)]
     except OSError as error:
         raise InputError(f"{path}, record {row + 1} cannot be read ({error}): download the file again.") from None
     if (found[0] > 1 + SLACK).any():
-        raise InputError(f"{path}, record {row + 1}: boxes are not shares of the image: take COVR's own file.")
+        raise InputError(f"{path}, record {row + 1}: boxes are not shares of the image: take the authors' own file.")
     return Detections(found[0], SHARES, found[1])
