@@ -7,7 +7,8 @@ import pytest
 from compvqa import tables
 from compvqa.covr.filters.images.presence import PRESENCE
 from compvqa.covr.filters.images.thresholds import ANNOTATED
-from compvqa.features.seen import SEEN
+from compvqa.features.encoder import read_vocabulary
+from compvqa.features.seen import SEEN, named_in
 from compvqa.scenes.tables import SCENES
 
 pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
@@ -19,6 +20,8 @@ def test_no_image_was_judged_by_a_model_or_an_encoder_that_saw_it(finished):
     known = tables.read(results / "scenes/scenes.parquet", SCENES, ["scene_id", "image"]).to_pylist()
     image = {row["scene_id"]: row["image"] for row in known}
     encoder = set(tables.read(results / "features/encoder_saw.parquet", SEEN)["image"].to_pylist())
+    words = read_vocabulary(results / "features/encoder.safetensors").words
+    assert words and named_in(results / "features/encoder_saw.parquet") == set(words)
     start = set(tables.read(results / "filters/images/start/saw.parquet", SEEN)["image"].to_pylist())
     assert start <= encoder and not encoder & set(image.values())
     for stage, masked in (("presence", False), ("others", True)):

@@ -27,6 +27,7 @@ from compvqa.scenes.ingest import SourceSettings, ingest
 from compvqa.scenes.pairs import Among, combinations, diversity, occurs, types_of, within
 from compvqa.scenes.worlds.clevr import record
 from compvqa.scenes.worlds.clevr_pools import ClevrPools, PoolSettings, Sampling, Walk, listed, singles
+from compvqa.splits.splitters import read_definition
 from fixtures.clevr_scenes import chain
 
 HELD = ("large", "rubber")
@@ -214,6 +215,13 @@ def vocabulary(root):
 def pairs(root):
     texts = [path.read_text() for path in sorted((root / "config/splits/clevr").glob("hope-*.yaml"))]
     return [tuple(yaml.safe_load(text)["pair"]) for text in texts if "clevr.held-out-pair" in text]
+
+
+def test_no_encoder_may_name_a_value_of_the_pair_that_a_file_holds_out(root):
+    texts = [path.read_text() for path in sorted((root / "config/splits/clevr").glob("*.yaml"))]
+    found = [read_definition(yaml.safe_load(text)) for text in texts]
+    assert sum(hasattr(each, "pair") for each in found) > 29
+    assert all(each.unnamed() == set(getattr(each, "pair", ())) for each in found)
 
 
 def test_minimal_tests_have_the_sheets_numbers_to_the_item_for_all_29_pairs(pairs, vocabulary):

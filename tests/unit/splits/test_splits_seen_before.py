@@ -1,5 +1,8 @@
 """What a model has seen of a split before it is trained on it."""
 
+import re
+import sys
+
 import numpy as np
 import pytest
 
@@ -11,6 +14,7 @@ from compvqa.features.seen import write_seen
 from compvqa.programs.rows import Row, to_json
 from compvqa.questions.asked import asked_schema
 from compvqa.scenes.tables import SCENES
+from compvqa.splits import setups
 from compvqa.splits.seen_before import SEEN_BEFORE, kept_from, seen_before
 from compvqa.splits.setups import find_setup
 from compvqa.splits.splitters import SplitSettings, split
@@ -22,6 +26,21 @@ PROGRAMS = {"plain": COUNT, "red": COUNT_RED, "any": ANY_RED}
 ZERO = {"name": "red-counts", "setup": "zero-shot", "property": "HAS-COUNT and HAS-ATTR"}
 FEW = {"name": "counts", "setup": "few-shot", "property": "HAS-COUNT", "m": 1}
 IID = {"name": "iid", "setup": "iid"}
+UNNAMED = """
+from dataclasses import replace
+
+from compvqa.splits.setups import zero_shot
+
+
+class Pair(zero_shot.SETUP.definition):
+    pair: tuple[str, str]
+
+    def unnamed(self):
+        return frozenset(self.pair)
+
+
+SETUP = replace(zero_shot.SETUP, definition=Pair)
+"""
 
 
 @pytest.fixture
@@ -42,10 +61,10 @@ def guard(tmp_path):
     scenes = [dict.fromkeys(SCENES.fields.names) | {"scene_id": scene, "image": f"i:{scene}"} for scene in shown]
     tables.write(tmp_path / "scenes.parquet", SCENES, scenes)
 
-    def guarded(definition, asked=None, saw=(), policy="mark", schema=ASKED):
+    def guarded(definition, asked=None, saw=(), policy="mark", schema=ASKED, named=()):
         dataset, made, out = (tmp_path / f"{name}.parquet" for name in ("questions", "split", "seen"))
         split(dataset, definition, None, made, SplitSettings(), 1)
-        write_seen(tmp_path / "saw.parquet", saw)
+        write_seen(tmp_path / "saw.parquet", saw, named)
         blank = {"template": "COUNT", "answer": "1", "tree": '["cat",null,[]]', "properties": None}
         told = [blank | {"program": to_json(PROGRAMS[kind]), "n": n} for kind, n in (asked or {}).items()]
         tables.write(tmp_path / "asked.parquet", schema, told)
@@ -106,3 +125,28 @@ def test_a_property_that_looks_at_scenes_is_not_told(guard, monkeypatch):
 def test_a_pretraining_in_another_language_is_refused(guard):
     with pytest.raises(InputError, match="programs in the language toy, those of .* are covr"):
         guard(ZERO, {"plain": 5}, schema=asked_schema("toy", ASKED.fields.remove(ASKED.fields.get_field_index("n"))))
+
+
+@pytest.fixture
+def unnamed(tmp_path, monkeypatch):
+    """A split whose setup, a file of somebody's own, wants what a split holds out unnamed."""
+    (tmp_path / "unnamed.py").write_text(UNNAMED)
+    monkeypatch.setattr(setups, "__path__", [*setups.__path__, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "compvqa.splits.setups.unnamed", raising=False)
+    return {"name": "red-cats", "setup": "unnamed", "property": "HAS-COUNT", "pair": ["red", "cat"]}
+
+
+@pytest.mark.parametrize(("named", "words"), [(["red", "dog", "cat"], "cat and red"), (["red"], "red")])
+def test_an_encoder_that_was_taught_to_name_what_is_held_out_is_refused(guard, unnamed, named, words):
+    with pytest.raises(InputError) as refused:
+        guard(unnamed, saw=["i:elsewhere"], named=named)
+    said = (
+        f"split red-cats holds out HAS-COUNT, and the encoder of .* was trained on our pictures to name {words}: take"
+    )
+    assert re.match(said, str(refused.value)) and str(refused.value).endswith("or leave the split out.")
+
+
+def test_an_encoder_that_names_other_words_or_none_and_splits_that_do_not_mind_are_let_through(guard, unnamed):
+    untold = guard(unnamed)
+    assert guard(unnamed, saw=["i:elsewhere"], named=["dog"]) == untold == guard(unnamed, saw=["i:elsewhere"])
+    assert guard(ZERO, named=["red", "cat"]) == guard(ZERO)

@@ -70,7 +70,7 @@ def extract(
     count = write(out_regions, out_features, filled, vectors.shape[1], len(vectors))
     encoding.save(model, out_encoder)
     counts = {"in": len(names), "out": count, "regions": len(vectors)}
-    counts["images that the encoder saw"] = write_seen(out_seen, learnt)
+    counts["images that the encoder saw"] = write_seen(out_seen, learnt, labels.vocabulary.words)
     counts["regions with an annotated name"] = int((labels.names >= 0).sum())
     return counts | {f"right {what}s in training, per mille": round(1000 * share) for what, share in shares.items()}
 

@@ -1,8 +1,9 @@
 """The guard against what a model has seen before it is trained on a split: by its region encoder and its pretraining.
 
-An image of dev or test that either was trained on is refused. A pretraining that asked questions with the very property
-that a split holds out makes a zero-shot test none: such runs are marked wherever a score of theirs is shown, or
-refused, as the config says (``models.seen_before``).
+An image of dev or test that either was trained on is refused, and so is an encoder that was taught to name, on our
+pictures, words whose combination a split holds out. A pretraining that asked questions with the very property that a
+split holds out makes a zero-shot test none: such runs are marked wherever a score of theirs is shown, or refused, as
+the config says (``models.seen_before``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.features.seen import check_unseen
+from compvqa.features.seen import check_unseen, named_in
 from compvqa.programs import wings
 from compvqa.programs.properties import AttributeGroups, Predicate, PropertiesModule
 from compvqa.questions.asked import COUNTED
@@ -62,13 +63,16 @@ def seen_before(
     """Write how much of what the split ``made`` holds out the pretraining of ``model`` asked, by variant of its runs.
 
     ``saw`` are the tables of images that the model's encoder and pretraining were trained on: :class:`InputError` names
-    one that a part of the split asks about and its setup holds apart. ``asked`` are the questions that the pretraining
+    one that a part of the split asks about and its setup holds apart, or a word that its definition wants ``unnamed``.
+    ``asked`` are the questions that the pretraining
     amounts to (:mod:`compvqa.questions.asked`); None: the model has none of ours. ``scenes`` is the scenes table.
     """
     described = read_definition(definition)
     setup, name = find_setup(described.setup), described.name
     images = _kept_apart(made, setup, dataset, scenes)
+    named: set[str] = set()
     for path in saw:
+        named |= _named(path, described)
         try:
             check_unseen(path, images)
         except InputError as error:
@@ -84,7 +88,8 @@ def seen_before(
     ]
     tables.write(out, SEEN_BEFORE, rows)
     told = "not told, since the property looks at scenes" if n is None else "that have what the split holds out"
-    return {"images that neither saw": len(images), f"examples of the pretraining {told}": n or 0}
+    found = {"images that neither saw": len(images), f"examples of the pretraining {told}": n or 0}
+    return found | {"words that its encoder was taught to name": len(named)}
 
 
 def kept_from(setup: Setup) -> list[str]:
@@ -124,6 +129,18 @@ def _kept_apart(made: Path, setup: Setup, dataset: Path, scenes: Path) -> set[st
     shown = pc.list_flatten(questions.filter(pc.is_in(questions["question_id"], ids.combine_chunks()))["scene_ids"])
     image_of = tables.read(scenes, SCENES, ["scene_id", "image"])
     return set(image_of.filter(pc.is_in(image_of["scene_id"], shown.combine_chunks()))["image"].to_pylist())
+
+
+def _named(path: Path, described: Definition) -> frozenset[str]:
+    """The words that the training of the table ``path`` taught; InputError where the split wants one unnamed."""
+    named = named_in(path)
+    if words := sorted(named & described.unnamed()):
+        raise InputError(
+            f"split {described.name} holds out {described.told()}, and the encoder of {path.parent} was trained on our "
+            f"pictures to name {' and '.join(words)}: take features that nobody taught these words on them "
+            "(features.pictures or features.released), or leave the split out."
+        )
+    return named
 
 
 def _refuse(model: str, described: Definition, n: int) -> NoReturn:

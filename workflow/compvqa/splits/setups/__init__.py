@@ -53,6 +53,11 @@ class Definition(Settings):
         """What is held out, in words for people."""
         return "nothing"
 
+    def unnamed(self) -> frozenset[str]:
+        """Words that no encoder may have been taught to name on our own pictures: whether a model puts them together is
+        what the split tests."""
+        return frozenset()
+
     def few(self, settings: SplitSettings) -> int:
         """How many questions with what is held out a part marked :data:`FEW` keeps."""
         return 0

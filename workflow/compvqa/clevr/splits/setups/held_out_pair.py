@@ -36,6 +36,9 @@ class HeldOutPair(Definition):
     def told(self) -> str:
         return " ".join(self.pair)
 
+    def unnamed(self) -> frozenset[str]:
+        return frozenset(self.pair)
+
 
 TRAIN = ("train_small", "train_medium", "train_large")
 PARTS = (
