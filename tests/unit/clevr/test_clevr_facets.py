@@ -102,6 +102,13 @@ def test_the_values_of_questions(bed):
     assert found == TOLD
 
 
+def test_the_right_answer_is_a_facet(bed):
+    dataset = bed / "dataset/questions.parquet"
+    rows = facets_of(dataset, pa.array(list(PROGRAMS)), ["answer"]).to_pylist()
+    told = {row["question_id"]: row["value"] for row in rows if row["facet"] == "answer"}
+    assert told == {row["question_id"]: row["answer"] for row in tables.read(dataset).to_pylist()}
+
+
 def test_accuracy_is_told_by_them_with_intervals_that_draw_images_as_the_language_says(bed, tmp_path):
     dataset, scenes, splits = (bed / f"{name}.parquet" for name in ("dataset/questions", "scenes/scenes", "splits/iid"))
     asked = {row["question_id"]: row["answer"] for row in tables.read(dataset).to_pylist()}

@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import combinations as every_two
 from itertools import product
+from math import log2
 
 import pytest
 import yaml
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa.errors import InputError
-from compvqa.scenes.pairs import Among, combinations, diversity, occurs, types_of, unseen, within
+from compvqa.scenes.pairs import Among, combinations, diversity, informs, occurs, types_of, unseen, within
 from compvqa.splits.splitters import read_definition
 
 WORDS = {
@@ -98,3 +99,27 @@ def test_what_cannot_be_is_told(pair, among, message):
 def test_a_pair_occurs_where_one_object_has_both_values(objects, pair):
     both = [item for item in objects if item.count(pair[0]) + item.count(pair[1]) == 2]
     assert occurs(pair, objects) == (both != [])
+
+
+def entropy(values) -> float:
+    """Of how often each value is there, in bits."""
+    counts = Counter(values)
+    return -sum(n / counts.total() * log2(n / counts.total()) for n in counts.values())
+
+
+@given(TWO, st.data())
+def test_what_one_value_tells_of_the_other_is_their_mutual_information(pair, data):
+    pair, kinds = tuple(pair), types_of(tuple(pair), WORDS)
+    grid = {kind: data.draw(st.integers(2, len(WORDS[kind]))) for kind in kinds}
+    for among in (None, Among(grid=grid, draw=data.draw(st.integers(1, 5)))):
+        seen = [item for item in combinations(pair, WORDS, among) if item != pair]
+        expected = entropy(x for x, _ in seen) + entropy(y for _, y in seen) - entropy(seen)
+        assert informs(pair, WORDS, among) == pytest.approx(expected, abs=1e-12)
+
+
+def test_it_falls_with_diversity_but_not_with_it_alone():
+    told = {diversity(pair, WORDS): informs(pair, WORDS) for pair in (("large", "rubber"), ("large", "cube"))}
+    told |= {diversity(pair, WORDS): informs(pair, WORDS) for pair in (("large", "red"), ("red", "cube"))}
+    assert {many: round(bits, 2) for many, bits in told.items()} == {4: 0.25, 6: 0.17, 16: 0.06, 24: 0.05}
+    grids = [Among(grid={"color": many, "shape": 2}) for many in (4, 8)]
+    assert [round(informs(("red", "cube"), WORDS, among), 2) for among in grids] == [0.13, 0.06]

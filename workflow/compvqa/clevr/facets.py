@@ -109,4 +109,5 @@ FACETS = (
     Facet("queried_shape", "the shape of the object whose attribute is asked for", _queried_shape, scenes=True),
     Facet("cogent", "of color and material, that shape: sphere, or cube or cylinder (4.7)", _cogent, scenes=True),
     Facet("degenerate", "whether a spatial relation does not matter (3)", _degenerate, scenes=True),
+    Facet("answer", "the right answer: of minimal tests, whether the thing is of the pair", lambda asked: asked.answer),
 )

@@ -6,8 +6,10 @@ such as ``("cyan", "cylinder")``; a *combination* has one value of each of the p
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
+from math import log2
 from typing import Literal
 
 from pydantic import Field, PositiveInt, model_validator
@@ -76,6 +78,14 @@ def combinations(pair: Pair, vocabulary: Vocabulary, among: Among | None = None)
 def diversity(pair: Pair, vocabulary: Vocabulary, among: Among | None = None) -> int:
     """P: how many combinations of the pair's types there are, the pair counted."""
     return len(combinations(pair, vocabulary, among))
+
+
+def informs(pair: Pair, vocabulary: Vocabulary, among: Among | None = None) -> float:
+    """What one value tells of the other where the pair is missing, in bits: their mutual information over the other
+    combinations, each as frequent. It falls as diversity rises, but not with it alone: a rival of what it explains."""
+    seen = [item for item in combinations(pair, vocabulary, among) if item != pair]
+    of = [Counter(item[place] for item in seen) for place in (0, 1)]
+    return sum(log2(len(seen) / (of[0][one] * of[1][other])) for one, other in seen) / len(seen)
 
 
 def within(pair: Pair, vocabulary: Vocabulary, among: Among | None = None) -> dict[str, tuple[str, ...]]:
