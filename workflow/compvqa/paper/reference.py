@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,8 +72,10 @@ class Reference(Settings):
     columns: tuple[str, ...] = Field((), description="the paper's columns")
     rows: dict[str, tuple[Printed, ...]] = Field({}, description="the paper's rows, by label")
     shows: dict[str, Shown] = Field({}, description="what columns, and rows, of accuracies show, by label")
-    rows_from: str | None = Field(
-        None, description="another page of the paper whose columns, rows, shows, panels and numbers in words it has"
+    rows_from: str | dict[str, str] | None = Field(
+        None,
+        description="another page of the paper whose columns, rows, shows, panels and numbers in words it has; or "
+        "several of the same columns, by the words that stand, with a colon, before the labels of each one's rows",
     )
     printed: dict[str, str] = Field({}, description="the label as the paper prints it, where ours differs")
     facts: dict[str, Fact] = Field({}, description="what the paper says in words")
@@ -117,7 +120,9 @@ def load(path: Path) -> Reference:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise InputError(f"{path}: {where} is wrong: {first['msg']}.") from None
-    if reference.rows_from:
+    if isinstance(reference.rows_from, dict):
+        reference = reference.model_copy(update=_of_several(path, reference.rows_from))
+    elif reference.rows_from:
         other = load(path.with_name(f"{reference.rows_from}.yaml"))
         taken = {key: getattr(other, key) for key in ("columns", "rows", "shows")}
         options = {key: value for key, value in other.options.items() if key == "panels"} | reference.options
@@ -129,3 +134,18 @@ def load(path: Path) -> Reference:
     if lost := [label for label in reference.shows if label not in (*reference.columns, *reference.rows)]:
         raise InputError(f"{path}: shows names {lost[0]}, which is no column and no row: correct the label.")
     return reference
+
+
+def _of_several(path: Path, rows_from: Mapping[str, str]) -> dict[str, Any]:
+    """The columns, rows and shows of a page with those of several others."""
+    others = {words: load(path.with_name(f"{name}.yaml")) for words, name in rows_from.items()}
+    first = next(iter(others.values()))
+    if unlike := [rows_from[words] for words, other in others.items() if other.columns != first.columns]:
+        raise InputError(f"{path}: rows_from names {unlike[0]}, whose columns are others than the first one's.")
+    rows = {f"{words}: {label}": values for words, other in others.items() for label, values in other.rows.items()}
+    return {"columns": first.columns, "rows": rows, "shows": first.shows}
+
+
+def pages_of(rows_from: str | Mapping[str, str] | None) -> list[str]:
+    """The pages whose rows another one has."""
+    return [rows_from] if isinstance(rows_from, str) else list((rows_from or {}).values())

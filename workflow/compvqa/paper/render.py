@@ -22,8 +22,13 @@ _TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\te
 _TEX |= {"∪": r"$\cup$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''", "≥": r"$\geq$", "≤": r"$\leq$"}
 _TEX |= {"◆": r"$\diamond$", "→": r"$\to$", "…": r"\ldots{}", "<": r"\textless{}", ">": r"\textgreater{}"}
 _TEX |= {SIGN: r"$\ddagger$", "∈": r"$\in$", "|": r"\textbar{}", "\n": r"\newline "}
-NEAR = {"percent": 5.0, "score": 0.1}  # how near to the paper's value an interval must lie to agree with it
+# How near to the paper's value an interval must lie to agree with it.
+NEAR = {"percent": 5.0, "points": 5.0, "score": 0.1}
 _COLORS = {"low": "red", "inside": "teal", "outside": "orange"}
+DOUBT = (
+    "In brackets: our interval, from bootstrap resamples, and of how many questions. Of several runs it reaches from "
+    "the lowest end of any run's to the highest, so it is the widest that they give."
+)
 _TEXTWIDTH = 0.7  # of the page's width, shared by the columns that hold words
 Piece = tuple[str, bool]
 
@@ -33,11 +38,11 @@ class Cell:
     """One value: ours (mean, and deviation over seeds), the paper's, and how it is written.
 
     ``interval``: of our value, in its unit, from ``n`` questions. ``comparable``: whether the paper's value is of the
-    same data; a colour says what an interval decides about it. ``form``: ``percent`` (50.8), ``score`` (0.18),
-    ``count`` (1,234), ``mean`` (4.4), ``text`` (words, in lines), ``none`` (stays blank). ``low`` marks a model that is
-    surely below the text-only baseline, ``marks`` the parts of a text (start, end) that are underlined. ``asked``: how
-    many examples of the model's pretraining had what the split holds out, for which the number has a sign, and the
-    table its legend.
+    same data; a colour says what an interval decides about it. ``form``: ``percent`` (50.8), ``points`` (-9.32: two
+    digits of a percentage), ``score`` (0.18), ``count`` (1,234), ``mean`` (4.4), ``text`` (words, in lines), ``none``
+    (stays blank). ``low`` marks a model that is surely below the text-only baseline, ``marks`` the parts of a text
+    (start, end) that are underlined. ``asked``: how many examples of the model's pretraining had what the split holds
+    out, for which the number has a sign, and the table its legend.
     """
 
     value: float | str | None = None
@@ -139,6 +144,7 @@ class Table:
     notes: tuple[str, ...] = ()
     stacked: bool = False  # the paper's words stand below ours, not beside
     apart: str = ""  # why the paper's numbers can't be compared with ours, if so
+    doubt: str = DOUBT  # what its intervals are
 
     def texts(self) -> tuple[bool, ...]:
         """For each column whether it holds words."""
@@ -184,7 +190,7 @@ def written(value: float, form: str, short: bool = False) -> str:
         if short and value >= 1000 and value % 100 == 0:
             return f"{value / 1000:.1f}k"
         return f"{value:,.0f}"
-    return f"{value:.2f}" if form == "score" else f"{value:.1f}"
+    return f"{value:.2f}" if form in ("score", "points") else f"{value:.1f}"
 
 
 def to_csv(table: Table) -> str:

@@ -78,7 +78,7 @@ def read_splits(inputs: Inputs, setup: str) -> list[Split]:
             name = parts[0][0] if parts else path.stem
             made[plain(name)] = (path, tuple(Part(*of) for _, *of in parts))
     found = []
-    for path in _definitions(many(inputs, "definitions")):
+    for path in files_of(many(inputs, "definitions")):
         data = read_yaml(path)
         if data.get("setup") == setup and not data.get("chain"):
             name = data.get("name", path.stem)
@@ -88,10 +88,10 @@ def read_splits(inputs: Inputs, setup: str) -> list[Split]:
 
 def setups_of(inputs: Inputs) -> set[str]:
     """The setups that splits are defined for."""
-    found = (read_yaml(path).get("setup") for path in _definitions(many(inputs, "definitions")))
+    found = (read_yaml(path).get("setup") for path in files_of(many(inputs, "definitions")))
     return {setup for setup in found if setup}
 
 
-def _definitions(paths: Iterable[Path]) -> list[Path]:
+def files_of(paths: Iterable[Path]) -> list[Path]:
     """The splits' files: those given, and those in the folders given."""
     return [file for path in paths for file in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -88,6 +90,12 @@ def nothing_to_show(ax: Axes, why: str) -> None:
 def legend_of_sign(figure: Figure) -> None:
     """Say below a figure what the sign beside a name in it means (:data:`compvqa.paper.render.SIGN`)."""
     figure.supxlabel(f"{SIGN} {LEGEND}", fontsize=8, color=SOFT)
+
+
+def below(figure: Figure, sentences: Sequence[str], characters: int) -> None:
+    """Sentences in grey below a figure, each in lines of so many characters at most."""
+    lines = [line for sentence in sentences for line in textwrap.wrap(plain(sentence), characters)]
+    figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=SOFT)
 
 
 def paper_note(ax: Axes, text: str, x: float = 0.985, y: float = 0.96) -> None:

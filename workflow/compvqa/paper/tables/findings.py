@@ -50,11 +50,12 @@ class Judged:
 
     @property
     def printed(self) -> float | None:
-        """The paper's number, or difference, where it prints what that needs."""
+        """The paper's number, or difference, where it prints what that needs; of a mean with its deviation the mean."""
         try:
-            return round(float(self.first.paper or "") - float(self.second.paper or ""), 3)
-        except ValueError:  # one is missing, or a pair
+            first, second = (float((one.paper or "").partition(" ± ")[0]) for one in (self.first, self.second))
+        except ValueError:  # one is missing
             return None
+        return round(first - second, 3)
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
