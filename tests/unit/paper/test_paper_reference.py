@@ -214,7 +214,7 @@ def test_no_template_or_operator_of_the_paper_is_left_out():
 def test_quotes_are_the_papers_words_and_hold_the_numbers(name):
     text = TEXTS[name.partition("/")[0]].read_text(encoding="utf-8")
     text = re.sub(r"-\n+(?=[a-z])", "", text)  # words cut at a line's end
-    text = " ".join(re.sub(r"-\n+(?=[A-Z])", "-", text).split())  # and names, at a hyphen of their own
+    text = " ".join(re.sub(r"-\n+(?=[A-Z\d])", "-", text).split())  # and names, at a hyphen of their own
     for fact in load(FOLDER / f"{name}.yaml").facts.values():
         assert " ".join(fact.quote.split()) in text
         quote = re.sub(r"(?<=\d),(?=\d{3})", "", fact.quote)  # 853,554

@@ -193,12 +193,15 @@ def _few_shot(reference: Reference, plan: Plan) -> Cells:
 
 
 def _findings(reference: Reference, plan: Plan) -> Cells:
-    """A claim needs what its numbers need; one of several numbers is judged by those that there are."""
+    """A claim needs what its numbers need; one of several numbers is judged by those that there are. Of a page that is
+    not known here, any run will do."""
     of = {name: cells(page, plan) for name, page in plan.pages.items() if f"{name}.csv" in reference.inputs}
+    some = frozenset(Answers(*run) for run in sorted(plan.runs)[:1])
     for name in reference.options.get("claims", {}):
         choices = []
         for pair in claim_of(reference, name).pairs():
-            needed = [of.get(place[0], {}).get(place[1:], frozenset()) for place in pair if place]
+            pages = [(of.get(place[0]), place[1:]) for place in pair if place]
+            needed = [some if page == {} else (page or {}).get(place, frozenset()) for page, place in pages]
             choices.append(frozenset().union(*needed) if all(needed) else frozenset())
         there = (needed for needed in choices if needed and all(map(plan.has, needed)))
         yield (name, "Here"), next(there, choices[0])

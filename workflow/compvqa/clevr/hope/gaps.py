@@ -67,6 +67,7 @@ class Tested:
     seed: int
     held: Held
     tallies: Mapping[tuple[str, str, str], np.ndarray]
+    averaged: bool = False  # it is a mean of runs that a paper prints: nothing is known of its units
 
     @property
     def diverged(self) -> bool:
@@ -100,7 +101,7 @@ class Measure:
     def sums(self, run: Tested, part: str) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """What is summed up and what it is divided by, for each row of tallies, and how many units each is of."""
         rows = run.tallies.get((part, self.facet, self.value))
-        if rows is None:
+        if rows is None or (self.whole and run.averaged):
             return None
         right, n, units = rows.T
         return ((right == n).astype(float), np.ones(len(n)), units) if self.whole else (right, n, units)

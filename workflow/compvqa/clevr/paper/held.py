@@ -27,7 +27,7 @@ from compvqa.files import read_yaml
 from compvqa.paper.data import Inputs, many, one
 from compvqa.paper.reference import Printed, Reference
 from compvqa.paper.render import Cell
-from compvqa.paper.scores import SIZES
+from compvqa.paper.scores import of_any_size
 from compvqa.paper.splits import files_of
 from compvqa.scenes.pairs import Vocabulary
 from compvqa.splits.splitters import read_definition
@@ -97,26 +97,19 @@ class Results:
     def models(self) -> list[Model]:
         """Those of ``options.models`` that ran here, in any size, or that the paper has; then others that ran here."""
         told = self.reference.options.get("models", {})
-        ran = {run.model for run in self.runs} - {*BASELINES}
-        names = {name: {name, *(f"{name}-{size}" for size in SIZES)} & ran for name in told}
-        others = sorted(ran.difference(*names.values()))
-        found = [
-            Model(
-                label,
-                [run for run in self.runs if run.model in names[name]],
-                [run for run in self.paper if run.model == name],
-            )
-            for name, label in told.items()
-        ]
-        found += [Model(name, [run for run in self.runs if run.model == name], []) for name in others]
+        found = [self._model(name, label) for name, label in told.items()]
+        shown = {run.model for model in found for run in model.runs}
+        found += [self._model(name, name) for name in sorted({run.model for run in self.runs} - shown - {*BASELINES})]
         return [model for model in found if model.runs or model.paper]
 
     def model(self) -> Model:
         """The one model of a page (``options.model``), in any size."""
-        name = self.reference.options["model"]
-        names = {name, *(f"{name}-{size}" for size in SIZES)}
-        runs = [run for run in self.runs if run.model in names]
-        return Model(name, runs, [run for run in self.paper if run.model == name])
+        return self._model(self.reference.options["model"], self.reference.options["model"])
+
+    def _model(self, name: str, label: str) -> Model:
+        ours = of_any_size(name, {run.model for run in self.runs})
+        runs = [run for run in self.runs if run.model == ours]
+        return Model(label, runs, [run for run in self.paper if run.model == name])
 
     def estimate(self, runs: Sequence[Tested], measure: Measure) -> Estimate | None:
         """A number over runs, with its interval."""
@@ -152,7 +145,7 @@ def printed(reference: Reference, vocabulary: Vocabulary) -> list[Tested]:
         first, _, second = pair.partition(" ")
         tallies = {(key[3], ALL, ""): of for key, of in rows.items() if key[:3] == (model, pair, variant)}
         held = Held.of(pair, (first, second), vocabulary)
-        found.append(Tested(f"{model} {pair} {variant}", model, variant, 0, held, tallies))
+        found.append(Tested(f"{model} {pair} {variant}", model, variant, 0, held, tallies, averaged=True))
     return found
 
 
@@ -224,7 +217,9 @@ def doubts(results: Results, models: Sequence[Model]) -> list[str]:
     found = []
     for model in models:
         if model.runs:
-            found.append(f"{model.label}: {'; '.join(_told(results, model))}.")
+            name = model.runs[0].model
+            called = model.label if model.label == name else f"{model.label} (here {name})"
+            found.append(f"{called}: {'; '.join(_told(results, model))}.")
     held = grouped((*results.runs, *results.paper), lambda run: run.held.diversity)
     if held:
         bits = ", ".join(f"{bits_of(held[many])} at {many}" for many in sorted(held))

@@ -94,6 +94,6 @@ def _trends(results: Results, model: Model, measure: Measure) -> list[str]:
     smallest = next((variant for variant in TRAINED_ON if model.of(variant)), largest)
     change = results.bootstrap.difference(runs, model.of(smallest), measure, paired=True)
     if change and smallest != largest:
-        told = between(change)
-        found.append(f"From the {smallest} to the {largest} train set it changes by {told} in the same pairs.")
+        points = between(change)
+        found.append(f"From the {smallest} to the {largest} train set it changes by {points} in the same pairs.")
     return found
