@@ -18,6 +18,7 @@ from compvqa.models.baseline import GENERATED
 from compvqa.scenes.pairs import Among, Pair, Vocabulary, diversity, informs, types_of
 
 K = TypeVar("K", bound=Hashable)
+Drawn = tuple[str, frozenset[str], str]
 DIVERGED = 30.0  # percent: a run with less on complex_iid learnt nothing; fixed before any result was seen
 BASE = "complex_iid"  # the part by which that is told
 SATURATED = 1.0  # percent: with less of the yes quarter a run says always no
@@ -50,11 +51,6 @@ class Held:
         """The pair in words."""
         return " ".join(self.pair)
 
-    @property
-    def drawn(self) -> tuple[frozenset[str], str]:
-        """The pair, and the draw of its cuts: what is drawn first where numbers are resampled."""
-        return frozenset(self.pair), self.draw
-
 
 @dataclass(frozen=True, eq=False)
 class Tested:
@@ -68,6 +64,11 @@ class Tested:
     held: Held
     tallies: Mapping[tuple[str, str, str], np.ndarray]
     averaged: bool = False  # it is a mean of runs that a paper prints: nothing is known of its units
+
+    @property
+    def drawn(self) -> Drawn:
+        """What is drawn first where numbers are resampled: the pair, with the draw of its cuts; of each model apart."""
+        return self.model, frozenset(self.held.pair), self.held.draw
 
     @property
     def diverged(self) -> bool:
@@ -159,7 +160,7 @@ def mean_of(runs: Iterable[Tested], measure: Measure) -> tuple[float, float]:
     return float(values.mean()), float(values.std())
 
 
-def over_pairs(runs: Sequence[Tested], measure: Measure) -> dict[tuple[frozenset[str], str], float]:
+def over_pairs(runs: Sequence[Tested], measure: Measure) -> dict[Drawn, float]:
     """The mean over the runs of each pair."""
-    drawn = grouped(having(runs, measure), lambda run: run.held.drawn)
+    drawn = grouped(having(runs, measure), lambda run: run.drawn)
     return {pair: mean_of(of, measure)[0] for pair, of in drawn.items()}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import rankdata
 
-from compvqa.clevr.hope.gaps import Measure, Tested, grouped, having, mean_of
+from compvqa.clevr.hope.gaps import Drawn, Measure, Tested, grouped, having, mean_of
 from compvqa.evaluation.intervals import interval
 from compvqa.seeds import stable_hash
 
@@ -59,8 +59,8 @@ class Bootstrap:
         drawn once for both; else each have their own. None where either has none."""
         both = [having(of, measure) for of in (runs, others)]
         if paired:
-            shared = set.intersection(*({run.held.drawn for run in of} for of in both))
-            both = [[run for run in of if run.held.drawn in shared] for of in both]
+            shared = set.intersection(*({run.drawn for run in of} for of in both))
+            both = [[run for run in of if run.drawn in shared] for of in both]
         if not all(both):
             return None
         clusters = [self._clusters(of, measure) for of in both]
@@ -82,17 +82,17 @@ class Bootstrap:
         if not runs:
             return None
         clusters = self._clusters(runs, measure)
-        many = {run.held.drawn: run.held.diversity for run in runs}
+        many = {run.drawn: run.held.diversity for run in runs}
         diversities = np.array([many[pair] for pair in clusters])
-        means = np.array([mean_of(of, measure)[0] for of in grouped(runs, lambda run: run.held.drawn).values()])
+        means = np.array([mean_of(of, measure)[0] for of in grouped(runs, lambda run: run.drawn).values()])
         random, drawn = self._pairs(len(clusters), "over pairs", measure, runs)
         found, there = self._copies(list(clusters.values()), drawn, random)
         redrawn = of((found * there).sum(axis=2) / there.sum(axis=2), diversities[drawn])
         value = float(of(means[None], diversities[None])[0])
         return Estimate(value, None, interval(redrawn[~np.isnan(redrawn)], self.level), len(runs), len(clusters))
 
-    def _clusters(self, runs: Sequence[Tested], measure: Measure) -> dict[tuple[frozenset[str], str], Cluster]:
-        drawn = grouped(runs, lambda run: run.held.drawn)
+    def _clusters(self, runs: Sequence[Tested], measure: Measure) -> dict[Drawn, Cluster]:
+        drawn = grouped(runs, lambda run: run.drawn)
         return {pair: [self._redrawn(run, measure) for run in of] for pair, of in drawn.items()}
 
     def _redrawn(self, run: Tested, measure: Measure) -> np.ndarray:

@@ -15,7 +15,19 @@ from typing import Any
 import numpy as np
 
 from compvqa import tables
-from compvqa.clevr.hope.gaps import GAPS, GROUPS_RIGHT, YES, Held, Measure, Tested, grouped, having, mean_of, tested
+from compvqa.clevr.hope.gaps import (
+    DIVERGED,
+    GAPS,
+    GROUPS_RIGHT,
+    YES,
+    Held,
+    Measure,
+    Tested,
+    grouped,
+    having,
+    mean_of,
+    tested,
+)
 from compvqa.clevr.hope.resampled import Bootstrap, Estimate
 from compvqa.clevr.hope.sets import vocabulary_of
 from compvqa.clevr.splits.setups.controlled_pair import ControlledPair
@@ -49,11 +61,6 @@ class Model:
     runs: list[Tested]
     paper: list[Tested]
 
-    def variants(self) -> list[str]:
-        """The sizes of train of which there is anything, the smallest first."""
-        there = {run.variant for run in (*self.runs, *self.paper)}
-        return [variant for variant in TRAINED_ON if variant in there]
-
     def of(self, variant: str) -> list[Tested]:
         """The runs of ours of a size."""
         return [run for run in self.runs if run.variant == variant]
@@ -77,6 +84,7 @@ class Results:
     paper: list[Tested]
     reference: Reference
     bootstrap: Bootstrap
+    vocabulary: Vocabulary
 
     @staticmethod
     def of(inputs: Inputs, reference: Reference) -> Results:
@@ -92,7 +100,8 @@ class Results:
             [run for run in runs if not wanted or frozenset(run.held.pair) in wanted]
             for runs in (tested(rows, kept), printed(reference, vocabulary))
         )
-        return Results(ours, paper, reference, Bootstrap(reference.options.get("resamples", Bootstrap.resamples)))
+        bootstrap = Bootstrap(reference.options.get("resamples", Bootstrap.resamples))
+        return Results(ours, paper, reference, bootstrap, vocabulary)
 
     def models(self) -> list[Model]:
         """Those of ``options.models`` that ran here, in any size, or that the paper has; then others that ran here."""
@@ -190,7 +199,7 @@ def named(variant: str) -> str:
 def counted(runs: Sequence[Tested]) -> str:
     """Of how many runs and pairs, and draws of these, a number is."""
     pairs = {run.held.label for run in runs}
-    drawn = {run.held.drawn for run in runs if run.held.draw}
+    drawn = {run.drawn for run in runs if run.held.draw}
     seeds = sorted({len(of) for of in grouped(runs, lambda run: (run.held.split, run.variant, run.model)).values()})
     each = f", {'–'.join(dict.fromkeys(map(str, (seeds[0], seeds[-1]))))} of each" if seeds else ""
     draws = f", {len(drawn)} draws of their cuts" if drawn else ""
@@ -231,11 +240,23 @@ def _range(values: set[float]) -> str:
     return "–".join(f"{value:.2f}" for value in dict.fromkeys((min(values), max(values))))
 
 
+def _diverged(model: Model, largest: Sequence[Tested]) -> str:
+    """How many runs learnt nothing, and what the complex gap is without those of the largest size."""
+    lost = sum(run.diverged for run in model.runs)
+    if not lost:
+        return "none diverged"
+    said = f"{lost} diverged (less than {DIVERGED:g} % on complex-IID)"
+    there, kept = having(largest, GAPS["complex"]), having(without_diverged(largest), GAPS["complex"])
+    if len(kept) in (0, len(there)):
+        return said
+    both = (signed(mean_of(runs, GAPS["complex"])[0]) for runs in (kept, there))
+    return f"{said}, without which the mean complex gap, {named(model.largest)}, is {', not '.join(both)}"
+
+
 def _told(results: Results, model: Model) -> Iterator[str]:
     runs = model.of(model.largest)
     yield counted(model.runs)
-    diverged = [run for run in model.runs if run.diverged]
-    yield f"{len(diverged)} diverged (less than 30 % on complex-IID)" if diverged else "none diverged"
+    yield _diverged(model, runs)
     told = []
     for words, measure in (("gap against complex-matched", GAPS["matched"]), ("minimal gap", GAPS["minimal"])):
         if estimate := results.estimate(runs, measure):

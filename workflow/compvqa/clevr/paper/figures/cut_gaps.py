@@ -48,7 +48,7 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
 def _line(
     ax: Axes, runs: list[Tested], measure: Measure, places: list[int], color: str, results: Results, aside: float
 ) -> None:
-    for of in grouped(having(runs, measure), lambda run: run.held.drawn).values():
+    for of in grouped(having(runs, measure), lambda run: run.drawn).values():
         of_draw = grouped(of, lambda run: run.held.diversity)
         points = sorted((places.index(many), mean_of(some, measure)[0]) for many, some in of_draw.items())
         ax.plot(*zip(*points, strict=True), color=color, lw=0.8, alpha=0.5, marker=".", ms=4)

@@ -27,8 +27,7 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     if not models:
         style.nothing_to_show(axes[0], "no model was tested on such pairs")
         return figure
-    everything = (*results.runs, *results.paper)
-    kinds = _kinds(everything)
+    kinds = sorted(results.vocabulary, key=lambda kind: len(results.vocabulary[kind]))
     for column, model in enumerate(models):
         shown = [("ours", model.of(model.largest)), ("paper", model.papers(model.largest))]
         for row, (whose, runs) in enumerate(shown if rows > 1 else [one for one in shown if one[1]]):
@@ -36,16 +35,6 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
                 _panel(axes[row * across + column], runs, kinds, f"{model.label}, {whose}")
     style.below(figure, doubts(results, models), int(18 * figure.get_figwidth()))
     return figure
-
-
-def _kinds(runs: tuple[Tested, ...]) -> list[str]:
-    """The types that pairs are of, those with fewer values first: the diversity of pairs with any other tells."""
-    least: dict[str, tuple[int, int]] = {}
-    for run in runs:
-        for place, kind in enumerate(run.held.types):
-            least[kind] = max(least.get(kind, (0, 0)), (place, run.held.diversity))
-    order = {kind: sum(kind == run.held.types[1] for run in runs) for kind in least}
-    return sorted(least, key=lambda kind: (least[kind], order[kind], kind))
 
 
 def _panel(ax: Axes, runs: list[Tested], kinds: list[str], title: str) -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from compvqa.clevr.hope.gaps import Measure, Tested, having, over_pairs
-from compvqa.clevr.paper.held import Model, Results, doubts
+from compvqa.clevr.paper.held import TRAINED_ON, Model, Results, doubts
 from compvqa.paper import style
 from compvqa.paper.data import Inputs
 from compvqa.paper.reference import Reference
@@ -30,6 +30,10 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
         ax.set_title(model.label)
         _panel(ax, model, measure, reference)
     axes[0].set_ylabel("accuracy (%)")
+    whose = {"ours": (results.runs, style.BLUE), "paper": (results.paper, style.PAPER)}
+    there = [(name, color) for name, (runs, color) in whose.items() if runs]
+    marks = [axes[0].plot([], [], "s", ms=7, color=color, label=name)[0] for name, color in there]
+    figure.legend(handles=marks, loc="outside upper center", ncols=len(marks), fontsize=9)
     style.below(figure, doubts(results, models), int(18 * figure.get_figwidth()))
     return figure
 
@@ -37,15 +41,14 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
 def _panel(ax: Axes, model: Model, measure: Measure, reference: Reference) -> None:
     if "line" in reference.options:
         ax.axhline(reference.options["line"], color=style.SOFT, lw=0.9, ls=":")
-    variants = model.variants()
-    for place, variant in enumerate(variants):
+    for place, variant in enumerate(TRAINED_ON):
         both = ((model.of(variant), style.BLUE), (model.papers(variant), style.PAPER))
         drawn = [(runs, color) for runs, color in both if having(runs, measure)]
         for number, (runs, color) in enumerate(drawn):
             aside = (number - (len(drawn) - 1) / 2) * (BOX + 0.08)
             _box(ax, place + aside, runs, measure, color, bool(reference.options.get("points")))
-    ax.set_xticks(range(len(variants)), variants)
-    ax.set_xlim(-0.6, len(variants) - 0.4)
+    ax.set_xticks(range(len(TRAINED_ON)), TRAINED_ON)
+    ax.set_xlim(-0.6, len(TRAINED_ON) - 0.4)
     ax.set_xlabel("train set")
 
 

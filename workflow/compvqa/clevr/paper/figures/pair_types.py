@@ -64,4 +64,4 @@ def _panel(ax: Axes, model: Model, parts: dict[str, str], kinds: list[str], resu
     ax.set_xticks(range(len(kinds)), [kind.replace("+", "\n+ ") for kind in kinds])
     ax.tick_params(axis="x", length=0, labelsize=8.5)
     ax.set_xlim(-0.6, len(kinds) - 0.4)
-    ax.set_ylim(0, 100)
+    ax.set_ylim(0, 104)

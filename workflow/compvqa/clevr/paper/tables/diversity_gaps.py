@@ -85,7 +85,7 @@ def _trends(results: Results, model: Model, measure: Measure) -> list[str]:
     found, largest = [], model.largest
     runs = model.of(largest)
     means = over_pairs(runs, measure)
-    many = {run.held.drawn: run.held.diversity for run in runs}
+    many = {run.drawn: run.held.diversity for run in runs}
     if told := rank_correlation([many[pair] for pair in means], list(means.values())):
         found.append(
             f"Spearman's rank correlation of diversity and gap over {told.n} pairs, {named(largest)}: {told.rho:.2f} "
