@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from compvqa import tables
 from compvqa.clevr.hope.gaps import (
@@ -91,7 +92,7 @@ class Results:
         """Those of a page with these inputs: of whole vocabularies, or, with ``options.controlled``, of cut ones; with
         ``options.pairs`` of these pairs alone."""
         vocabulary = vocabulary_of(read_words(one(inputs, "words")))
-        rows = tables.read(one(inputs, "tallies"), TALLIES).to_pylist()
+        rows = _tallies(one(inputs, "tallies"))
         held = held_out(many(inputs, "definitions"), {row["split"] for row in rows}, vocabulary)
         cut = bool(reference.options.get("controlled"))
         wanted = {frozenset(pair.split()) for pair in reference.options.get("pairs", [])}
@@ -123,6 +124,13 @@ class Results:
     def estimate(self, runs: Sequence[Tested], measure: Measure) -> Estimate | None:
         """A number over runs, with its interval."""
         return self.bootstrap.estimate(runs, measure)
+
+
+def _tallies(path: Path) -> list[dict[str, Any]]:
+    """The rows of tallies that any page asks for: of all questions, and of those whose answer is yes."""
+    table = tables.read(path, TALLIES)
+    chosen = pc.and_(pc.equal(table["facet"], YES.facet), pc.equal(table["value"], YES.value))
+    return table.filter(pc.or_(pc.equal(table["facet"], ALL), chosen)).to_pylist()
 
 
 def held_out(definitions: Sequence[Path], names: set[str], vocabulary: Vocabulary) -> dict[str, Held]:
