@@ -192,6 +192,16 @@ def _few_shot(reference: Reference, plan: Plan) -> Cells:
             yield (title, f"M = {m}"), [Answers(_model(reference, plan), name, f"m{m}") for name in plan.named(title)]
 
 
+def _held_pairs(reference: Reference, plan: Plan) -> Cells:
+    """Of one model, on whatever pairs its runs held out; its rows are pairs, or what these have in common."""
+    model = of_any_size(reference.options["model"], plan.trained)
+    for column in reference.columns:
+        variant = reference.shown(column).variant
+        runs = sorted(run for run in plan.runs if (run[0], run[2]) == (model, variant))
+        for row in reference.rows or [""]:
+            yield (row, column), [Answers(*run) for run in runs[:1]]
+
+
 def _findings(reference: Reference, plan: Plan) -> Cells:
     """A claim needs what its numbers need; one of several numbers is judged by those that there are. Of a page that is
     not known here, any run will do."""
@@ -215,5 +225,7 @@ _MAKERS: dict[str, Callable[[Reference, Plan], Cells]] = {
     "compositional": _compositional,
     "panels": _panels,
     "few_shot": _few_shot,
+    "pair_accuracies": _held_pairs,
+    "diversity_gaps": _held_pairs,
     "findings": _findings,
 }

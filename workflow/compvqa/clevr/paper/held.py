@@ -51,6 +51,7 @@ INTERVALS = (
     "In brackets: our interval, by a bootstrap that draws pairs (with their draws), of each its runs, and of each run "
     "its scenes or groups of questions."
 )
+TOGETHER = "All models"
 PRINTED = 100  # the paper's percentages have two digits after the point
 
 
@@ -75,6 +76,12 @@ class Model:
         """The largest size that ours were trained on, or else the paper's."""
         there = {run.variant for run in self.runs or self.paper}
         return next((variant for variant in reversed(TRAINED_ON) if variant in there), "")
+
+
+def together(models: Sequence[Model]) -> Model:
+    """All models as one, whose runs weigh the same."""
+    ours, paper = ([run for model in models for run in getattr(model, of)] for of in ("runs", "paper"))
+    return Model(TOGETHER, ours, paper)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from compvqa.clevr.paper.held import (
     beside,
     doubts,
     named,
+    together,
     without_diverged,
 )
 from compvqa.clevr.paper.tables.diversity_gaps import rise_of
@@ -26,37 +27,31 @@ from compvqa.paper.render import Cell, Row, Table
 
 ALWAYS_NO = 75.0  # percent on minimal_ood
 OOD = Measure("minimal_ood")
-TOGETHER = "All models"
 Number = Callable[[Bootstrap, "Model"], Estimate | None]
 
 
 @dataclass(frozen=True)
 class Line:
-    """A row: how its number is made of a model's runs, how it is written, and whether it is also of all models'."""
+    """A row: how its number is made of a model's runs, and how it is written."""
 
     number: Number
     form: str = "points"
-    together: bool = False
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
     """A row a number, a column a model, each trained on the largest train set that it has, and one of all together."""
     results = Results.of(inputs, reference)
     models = results.models()
-    together = Model(TOGETHER, [run for model in models for run in model.runs], results.paper)
-    rows = [
-        Row(label, tuple(_cell(line, model, results) for model in (*models, together))) for label, line in LINES.items()
-    ]
+    shown = (*models, together(models))
+    rows = [Row(label, tuple(_cell(line, model, results) for model in shown)) for label, line in LINES.items()]
     notes = [f"{model.label} is {named(model.largest)}." for model in models if model.runs]
     notes += [*doubts(results, models), *reference.notes]
-    columns = (*(model.label for model in models), TOGETHER)
+    columns = tuple(model.label for model in shown)
     title, citation = reference.title, reference.citation
     return Table(title, citation, "Number", columns, tuple(rows), tuple(notes), doubt=INTERVALS)
 
 
 def _cell(line: Line, model: Model, results: Results) -> Cell:
-    if model.label == TOGETHER and not line.together:
-        return Cell(form="none")
     ours = line.number(results.bootstrap, Model(model.label, model.runs, []))
     paper = line.number(Bootstrap(resamples=1), Model(model.label, model.paper, []))
     printed = None if paper is None else round(paper.value, 2)
@@ -110,7 +105,7 @@ def _spread(values: np.ndarray, _: np.ndarray) -> np.ndarray:
 
 
 LINES = {
-    "Pairs above 75 % on minimal-OOD (%)": Line(_over_pairs(OOD, _above), together=True),
+    "Pairs above 75 % on minimal-OOD (%)": Line(_over_pairs(OOD, _above)),
     "Minimal-OOD: best pair above worst": Line(_over_pairs(OOD, _spread)),
     "Yes quarter of minimal-OOD": Line(_over_runs(YES)),
     "Groups of four all right": Line(_over_runs(GROUPS_RIGHT)),
