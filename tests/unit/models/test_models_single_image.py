@@ -25,7 +25,7 @@ MODELS = {
     cnn_lstm: SMALL | {"classifier": (64,)},
     cnn_lstm_mcb: SMALL | {"layers": 2, "sketch_size": 256, "dropout": 0},
     cnn_lstm_sa: SMALL | {"attention_size": 32},
-    lxmert_vqa: {"hidden_size": 32, "cross_layers": 1, "dropout": 0, "initializer_range": 0.2},
+    lxmert_vqa: {"hidden_size": 32, "cross_layers": 1, "dropout": 0.02, "initializer_range": 0.2},
 }
 SLOW = {lxmert_vqa: {"most_steps": 500, "learning_rate": 2e-3}}
 each_model = pytest.mark.parametrize("module", MODELS, ids=lambda module: module.__name__.rpartition(".")[2])
@@ -166,9 +166,9 @@ def test_what_words_and_picture_say_together_is_learnt(module, asked, tokenizer,
     assert done["accuracy"] > 0.9  # a third, for who knows the words or the picture alone
 
 
-@pytest.mark.parametrize("module", [cnn_lstm, cnn_lstm_sa], ids=["pooled", "regions"])
+@pytest.mark.parametrize("module", [cnn_lstm, cnn_lstm_sa, lxmert_vqa], ids=["pooled", "regions", "lxmert"])
 def test_a_store_of_grids_is_trained_on_and_asked_from(module, tmp_path):
-    questions, side = Asked(tmp_path / "asked"), {cnn_lstm: 1, cnn_lstm_sa: 2}[module]
+    questions, side = Asked(tmp_path / "asked"), 1 if module is cnn_lstm else 2
     with appending(tmp_path / "grid.safetensors", 5) as append:
         append(np.ones((side**2, 5)))
     row = {"image": "s:1", "file": "grid.safetensors", "row": 0, "cells": side, "image_w": 9.0, "image_h": 9.0}
