@@ -77,7 +77,8 @@ class Bootstrap:
     def over_pairs(
         self, runs: Sequence[Tested], measure: Measure, of: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> Estimate | None:
-        """What ``of`` makes of pairs' means [m, pairs] and diversities [m, pairs]; None where no run has the number."""
+        """What ``of`` makes of pairs' means [m, pairs] and diversities [m, pairs]; None where no run has the number, or
+        ``of`` gives none (nan) of them. Resamples of which it gives none are left out."""
         runs = having(runs, measure)
         if not runs:
             return None
@@ -89,7 +90,10 @@ class Bootstrap:
         found, there = self._copies(list(clusters.values()), drawn, random)
         redrawn = of((found * there).sum(axis=2) / there.sum(axis=2), diversities[drawn])
         value = float(of(means[None], diversities[None])[0])
-        return Estimate(value, None, interval(redrawn[~np.isnan(redrawn)], self.level), len(runs), len(clusters))
+        defined = redrawn[~np.isnan(redrawn)]
+        if np.isnan(value) or not len(defined):
+            return None
+        return Estimate(value, None, interval(defined, self.level), len(runs), len(clusters))
 
     def _clusters(self, runs: Sequence[Tested], measure: Measure) -> dict[Drawn, Cluster]:
         drawn = grouped(runs, lambda run: run.drawn)

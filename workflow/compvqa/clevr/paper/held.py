@@ -37,7 +37,7 @@ from compvqa.clevr.words import read_words
 from compvqa.evaluation.facets import ALL
 from compvqa.evaluation.tallies import TALLIES
 from compvqa.files import read_yaml
-from compvqa.paper.data import Inputs, many, one
+from compvqa.paper.data import Inputs, many, one, plain
 from compvqa.paper.reference import Printed, Reference
 from compvqa.paper.render import Cell
 from compvqa.paper.scores import of_any_size
@@ -242,7 +242,7 @@ def doubts(results: Results, models: Sequence[Model]) -> list[str]:
     for model in models:
         if model.runs:
             name = model.runs[0].model
-            called = model.label if model.label == name else f"{model.label} (here {name})"
+            called = model.label if plain(model.label) == plain(name) else f"{model.label} (here {name})"
             found.append(f"{called}: {'; '.join(_told(results, model))}.")
     held = grouped((*results.runs, *results.paper), lambda run: run.held.diversity)
     if held:

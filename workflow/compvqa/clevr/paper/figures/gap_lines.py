@@ -14,7 +14,7 @@ from compvqa.paper import style
 from compvqa.paper.data import Inputs
 from compvqa.paper.reference import Reference
 
-WIDTH = 3.9  # inches of a panel
+WIDTH, NAME = 3.9, 1.4  # inches of a panel, and of a name in the legend
 DASHED: dict[str, Any] = {"lw": 1.1, "ls": "--", "marker": "D", "ms": 3, "mfc": "white"}  # of the paper
 FEW = 8  # lines, which can have intervals and names of their own
 BY: Mapping[str, Callable[[Tested], str]] = {
@@ -121,4 +121,9 @@ def _legend(figure: Figure, ax: Axes, runs: list[Tested], colors: Mapping[str, s
     marks += ax.plot([], [], color=style.INK, marker="o", ms=4, label="ours") if ours else []
     if any(run.averaged for run in runs):
         marks += ax.plot([], [], color=style.PAPER, label="paper", **DASHED)
-    figure.legend(handles=marks, loc="outside upper center", ncols=min(len(marks), 8), fontsize=8.5)
+    figure.legend(
+        handles=marks,
+        loc="outside upper center",
+        ncols=min(len(marks), int(figure.get_figwidth() / NAME)),
+        fontsize=8.5,
+    )

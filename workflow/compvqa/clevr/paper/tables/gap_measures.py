@@ -63,12 +63,12 @@ def _over_runs(measure: Measure, kept: Callable[[list[Tested]], list[Tested]] = 
     return lambda bootstrap, model: bootstrap.estimate(kept(model.of(model.largest)), measure)
 
 
-def _over_pairs(measure: Measure, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Number:
-    """What ``of`` makes of the means of pairs; nothing of one pair."""
+def _over_pairs(measure: Measure, of: Callable[[np.ndarray, np.ndarray], np.ndarray], fewest: int = 2) -> Number:
+    """What ``of`` makes of the means of pairs; nothing of fewer."""
 
     def number(bootstrap: Bootstrap, model: Model) -> Estimate | None:
         found = bootstrap.over_pairs(model.of(model.largest), measure, of)
-        return found if found and found.pairs > 1 and not np.isnan(found.value) else None
+        return found if found and found.pairs >= fewest else None
 
     return number
 
@@ -117,7 +117,7 @@ LINES = {
             "Mean {} gap, without diverged runs": Line(_over_runs(GAPS[name], without_diverged)),
             "Mean {} gap, change from small to large": Line(_grown(GAPS[name], "small")),
             "Mean {} gap, change from medium to large": Line(_grown(GAPS[name], "medium")),
-            "Rank correlation of diversity and {} gap": Line(_over_pairs(GAPS[name], correlated), "score"),
+            "Rank correlation of diversity and {} gap": Line(_over_pairs(GAPS[name], correlated, fewest=3), "score"),
             "Mean {} gap, highest above lowest diversity": Line(_risen(GAPS[name])),
         }.items()
     },
