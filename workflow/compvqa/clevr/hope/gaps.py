@@ -51,6 +51,11 @@ class Held:
         """The pair in words."""
         return " ".join(self.pair)
 
+    @property
+    def kinds(self) -> str:
+        """Its types in words."""
+        return "+".join(self.types)
+
 
 @dataclass(frozen=True, eq=False)
 class Tested:

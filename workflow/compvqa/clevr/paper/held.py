@@ -178,16 +178,6 @@ def without_diverged(runs: Sequence[Tested]) -> list[Tested]:
     return [run for run in runs if not run.diverged]
 
 
-def joined(held: Held) -> str:
-    """The types of a pair, of fewer values first."""
-    return "+".join(held.types)
-
-
-def kinds_of(run: Tested) -> str:
-    """The types of a run's pair."""
-    return joined(run.held)
-
-
 def diversities(runs: Sequence[Tested]) -> list[int]:
     """The diversities of the runs' pairs, the highest first."""
     return sorted({run.held.diversity for run in runs}, reverse=True)
@@ -269,6 +259,7 @@ def _diverged(model: Model, largest: Sequence[Tested]) -> str:
 
 
 def _told(results: Results, model: Model) -> Iterator[str]:
+    """What is said of one model, in pieces of a sentence."""
     runs = model.of(model.largest)
     yield counted(model.runs)
     yield _diverged(model, runs)

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from compvqa.clevr.hope.gaps import Measure, having, mean_of
-from compvqa.clevr.paper.held import Model, Results, doubts, kinds_of
+from compvqa.clevr.paper.held import Model, Results, doubts
 from compvqa.paper import style
 from compvqa.paper.data import Inputs
 from compvqa.paper.figures.panels import DIAMOND
@@ -33,7 +33,7 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
             style.nothing_to_show(ax, "no model was tested on such pairs")
         return figure
     everything = [run for model in models for run in (*model.runs, *model.paper)]
-    order = {kinds_of(run): (run.held.diversity, run.held.types) for run in everything}
+    order = {run.held.kinds: (run.held.diversity, run.held.types) for run in everything}
     kinds = sorted(order, key=lambda kind: order[kind])
     for row, (title, parts) in enumerate(ROWS.items()):
         for ax, model in zip(axes[row * across :], models, strict=False):
@@ -53,7 +53,7 @@ def _panel(ax: Axes, model: Model, parts: dict[str, str], kinds: list[str], resu
         for place, kind in enumerate(kinds):
             x = place + (number - (len(parts) - 1) / 2) * BAR
             ours, paper = (
-                [run for run in runs if kinds_of(run) == kind]
+                [run for run in runs if run.held.kinds == kind]
                 for runs in (model.of(model.largest), model.papers(model.largest))
             )
             if found := results.estimate(ours, measure):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compvqa.clevr.hope.sets import vocabulary_of
-from compvqa.clevr.paper.held import held_out, joined
+from compvqa.clevr.paper.held import held_out
 from compvqa.clevr.words import read_words
 from compvqa.files import read_yaml
 from compvqa.paper.data import Inputs, many, one
@@ -27,7 +27,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         cells = [Cell(paper=kinds), Cell(paper=many_of, form="count"), Cell(form="none"), Cell(form="none")]
         if of := pairs.get(pair):
             cells = [
-                Cell(joined(of), paper=kinds),
+                Cell(of.kinds, paper=kinds),
                 Cell(of.diversity, paper=many_of, form="count"),
                 Cell(of.bits, form="points"),
                 Cell(of.split),
