@@ -40,17 +40,20 @@ class ModelSettings(lstm.ModelSettings):
 
 
 class Generator(nn.Module):
-    """From a question to the operators of its program, one after the other."""
+    """From a question to the operators of its program, one after the other, by an LSTM of so many ``layers``, which the
+    question's state goes ``past`` or not."""
 
-    def __init__(self, settings: ModelSettings, words: int, operators: int):
+    def __init__(
+        self, settings: lstm.ModelSettings, words: int, operators: int, most: int, layers: int = 1, past: bool = True
+    ):
         super().__init__()
-        self.most = settings.longest_program
+        self.most, self.past = most, past  # most: operators that it tells of a program
         sizes = settings.word_size, settings.hidden_size, settings.layers, settings.dropout
         self.reader = Reader(words, *sizes)
         self.operators = nn.Embedding(operators, settings.word_size)
-        self.lstm = nn.LSTM(settings.word_size + settings.hidden_size, settings.hidden_size, batch_first=True)
-        # The question's state goes past the LSTM too: through a small one alone, too little of it comes to learn from.
-        self.next = nn.Linear(2 * settings.hidden_size, operators)
+        self.lstm = nn.LSTM(settings.word_size + settings.hidden_size, settings.hidden_size, layers, batch_first=True)
+        # By default the question's state goes past it: through a small one alone, too little comes to learn from.
+        self.next = nn.Linear((1 + past) * settings.hidden_size, operators)
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
         """Scores of the operator after each of those ``before`` it [B, P, operators]."""
@@ -62,18 +65,20 @@ class Generator(nn.Module):
     ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
         told = question[:, None].expand(-1, before.shape[1], -1)
         states, state = self.lstm(torch.cat([self.operators(before), told], dim=2), state)
-        return self.next(torch.cat([states, told], dim=2)), state
+        return self.next(torch.cat([states, told], dim=2) if self.past else states), state
 
     @torch.no_grad()
-    def told(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        """The likeliest operators [B, P], each after those before it; END from the end of a program on."""
+    def told(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, drawn: bool = False) -> torch.Tensor:
+        """The likeliest operators [B, P], each after those before it, or such as are ``drawn`` by how likely they are;
+        END from the end of a program on."""
         question = self.reader(input_ids, attention_mask)
         last = input_ids.new_full((len(input_ids), 1), END)
         going, state = torch.ones_like(last, dtype=torch.bool), None
         found: list[torch.Tensor] = []
         while going.any() and len(found) < self.most:
             scores, state = self._steps(question, last, state)
-            last = scores.argmax(dim=2).masked_fill(~going, END)
+            chosen = scores[:, 0].softmax(dim=1).multinomial(1) if drawn else scores.argmax(dim=2)
+            last = chosen.masked_fill(~going, END)
             going = going & (last != END)
             found.append(last)
         return torch.cat(found, dim=1)
@@ -85,7 +90,7 @@ class LstmProgram(nn.Module):
     def __init__(self, settings: ModelSettings, words: int, operators: int, answers: int):
         super().__init__()
         sizes = settings.word_size, settings.hidden_size, settings.layers, settings.dropout
-        self.generator = Generator(settings, words, operators)
+        self.generator = Generator(settings, words, operators, settings.longest_program)
         self.question, self.program = Reader(words, *sizes), Reader(operators, *sizes)
         self.classifier = classifier(2 * settings.hidden_size, settings.classifier, answers, settings.dropout)
 
@@ -117,11 +122,14 @@ class Taught(nn.Module):
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor, labels: torch.Tensor
     ) -> dict[str, torch.Tensor]:
         """The ``loss`` of the operators ``labels`` [B, P] (-100: padding), and for ``logits`` those it tells [B, P]."""
-        shown = labels.clamp(min=END)
-        before = torch.cat([shown.new_full((len(shown), 1), END), shown[:, :-1]], dim=1)
-        scores = self.generator(input_ids, attention_mask, before)
+        scores = self.generator(input_ids, attention_mask, before(labels.clamp(min=END)))
         loss = functional.cross_entropy(scores.flatten(0, 1), labels.flatten(), ignore_index=UNKNOWN_LABEL)
         return {"loss": loss, "logits": scores.argmax(dim=2)}
+
+
+def before(operators: torch.Tensor) -> torch.Tensor:
+    """What comes before each of the ``operators`` [B, P] of programs."""
+    return torch.cat([operators.new_full((len(operators), 1), END), operators[:, :-1]], dim=1)
 
 
 @dataclass(frozen=True)
@@ -162,7 +170,7 @@ def train(job: Work) -> dict[str, float]:
     share = settings.program_share
     job.fit(
         Taught(job.net.generator), *taught,
-        phase="program", settings=job.settings.part(share), collate=partial(_collate, job.collate), right=right,
+        phase="program", settings=job.settings.part(share), collate=partial(with_programs, job.collate), right=right,
     )  # fmt: skip
     job.net.generator.requires_grad_(False)
     shown = [job.examples(asked) for asked in (job.learnt, job.held_out)]
@@ -183,8 +191,12 @@ def _operators(programs: Sequence[str], number: Mapping[str, int], most: int) ->
     return [[*row, END][:most] for row in rows]
 
 
-def _collate(questions: Callable[[Sequence], dict], items: Sequence[Mapping]) -> dict[str, torch.Tensor]:
-    """A batch of :class:`Programs`, of whose ``questions`` that makes one."""
+def with_programs(
+    questions: Callable[[Sequence], dict],
+    items: Sequence[Mapping],
+    column: str = "labels",
+    padding: int = UNKNOWN_LABEL,
+) -> dict[str, torch.Tensor]:
+    """A batch of :class:`Programs`, of whose ``questions`` that makes one: ``column`` is their operators [B, P]."""
     rows = [torch.tensor(item["operators"]) for item in items]
-    labels = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=UNKNOWN_LABEL)
-    return questions(items) | {"labels": labels}
+    return questions(items) | {column: nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=padding)}

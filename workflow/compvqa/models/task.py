@@ -41,8 +41,8 @@ class Steps(Protocol):
     weight_decay: float
     beta2: float
 
-    def part(self, share: float) -> Self:
-        """The same for a phase of that share of the steps."""
+    def part(self, share: float, rate: float = 1.0) -> Self:
+        """The same for a phase of that share of the steps, with the learning rate times ``rate``."""
 
 
 class Work(Protocol):

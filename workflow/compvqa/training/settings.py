@@ -43,10 +43,11 @@ class OptimisationSettings(Settings):
     workers: int = Field(0, ge=0, description="processes that load data")
     threads: int = Field(1, ge=1, description="of torch on the processor; other numbers give other bytes")
 
-    def part(self, share: float) -> Self:
-        """These settings for a phase of that ``share`` of the steps."""
+    def part(self, share: float, rate: float = 1.0) -> Self:
+        """These settings for a phase of that ``share`` of the steps, with the learning rate times ``rate``."""
         steps = max(1, round(share * self.most_steps)) if self.most_steps else 0
-        return self.model_copy(update={"epochs": share * self.epochs, "most_steps": steps})
+        changed = {"epochs": share * self.epochs, "most_steps": steps, "learning_rate": rate * self.learning_rate}
+        return self.model_copy(update=changed)
 
 
 class PredictionSettings(Settings):
