@@ -51,7 +51,7 @@ def test_a_file_of_a_model_has_settings_that_its_module_and_the_stages_know(root
 
 def test_the_models_are_those():
     seeing = {"": ["lstm", "lstm_program"], "pooled": ["cnn_bow", "cnn_lstm", "cnn_lstm_mcb"]}
-    seeing["regions"] = ["cnn_lstm_sa", "lxmert", "lxmert_vqa", "vilbert", "visualbert"]
+    seeing["regions"] = ["cnn_lstm_sa", "lxmert", "lxmert_vqa", "tensor_nmn", "vilbert", "visualbert"]
     assert {kind: [name for name in TRAINED if sees(name) == kind] for kind in seeing} == seeing
 
 
