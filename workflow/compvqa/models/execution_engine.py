@@ -118,6 +118,10 @@ class Engine(nn.Module):
                 "as most_regions in the file of the model."
             )
         seen = self.stem(picture.transpose(1, 2).unflatten(2, (self.side, self.side)))
+        return self.classifier(self.projection(self._executed(seen, programs)))
+
+    def _executed(self, seen: torch.Tensor, programs: torch.Tensor) -> torch.Tensor:
+        """What the programs give [B, C, S, S] on the stem's grids, as many."""
         roots = [_calls(question, self.tree(tokens)) for question, tokens in enumerate(programs.tolist())]
         known: dict[Node, torch.Tensor] = {}
         for token, together in _schedule(roots):
@@ -127,7 +131,7 @@ class Engine(nn.Module):
             else:
                 grids = [seen[[node.question for node in together]]]
             known.update(zip(together, self.functions[token](*grids).unbind(), strict=True))
-        return self.classifier(self.projection(torch.stack([known[root] for root in roots])))
+        return torch.stack([known[root] for root in roots])
 
     def tree(self, tokens: Sequence[int]) -> Tree[int]:
         """What a program means, however malformed."""
