@@ -32,7 +32,7 @@ from compvqa.interrupts import be_patient
 from compvqa.links import without_patterns
 from compvqa.models.declared import SCENES, has_backbone, reads, sees
 from compvqa.paper.needs import Plan, lacking
-from compvqa.paper.reference import load as load_page
+from compvqa.paper.reference import load as load_page, pages_of
 from compvqa.records.digest import files_digest
 from compvqa.scenes.download import read_sources
 from compvqa.scenes.ingest import has_places
@@ -383,9 +383,9 @@ def given(name):
 def definition(name):
     """Hashes of what defines a table or figure: it, those whose rows it has, and definitions that it reads."""
     data = PAPER.load(name)
-    others = [beside(name, data["rows_from"])] if "rows_from" in data else []
+    others = [beside(name, page) for page in pages_of(data.get("rows_from"))]
     hashes = [PAPER.digest(*sorted({name, *others}))]
-    read = {"templates": TEMPLATES, "definitions": SPLITS}
+    read = {"templates": TEMPLATES, "definitions": SPLITS, "models": MODELS}
     return hashes + [folder.digest() for what, folder in read.items() if what in data["inputs"]]
 
 

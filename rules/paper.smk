@@ -15,6 +15,7 @@ SHOWN |= {
     "tallies": [f"{T}/evaluation/tallies.parquet"],
     "splits": expand(rules.split.output.split, split=ANSWERED),
     "definitions": [],
+    "models": [],
     "histories": [f"{T}/runs/{run}/history.parquet" for run in RUNS],
     "images": list(CONFIG.images.values()),
     "templates": [],
@@ -33,7 +34,7 @@ GIVEN |= {
     "scenes": [f"scenes={T}/scenes"],
     "images": [f"images:{space}={folder}" for space, folder in CONFIG.images.items()],
 }
-OWN = {"templates": TEMPLATES.folders, "definitions": SPLITS.folders}
+OWN = {"templates": TEMPLATES.folders, "definitions": SPLITS.folders, "models": MODELS.folders}
 for name in CONFIG.paper.show:
     for what, files in read_by(name).items():
         if files is None:
@@ -41,6 +42,9 @@ for name in CONFIG.paper.show:
                 f"paper.show names {name}, which needs {what}: datasets of the kind {DATASET.kind} have none; leave it out."
             )
 REQUIRED["histories"] = "a trained model: name one in models.trained"
+if not RUNS:
+    SHOWN["tallies"] = []
+REQUIRED["tallies"] = "a trained model: name one in models.trained and what it is trained on in models.splits"
 PAGES = {name: load_page(PAPER.path(name)) for name in CONFIG.paper.show}
 PLAN = Plan(
     runs=frozenset(tuple(run.split(".")[:3]) for run in [*RUNS, *BASELINES]),

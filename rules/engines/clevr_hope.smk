@@ -34,6 +34,9 @@ def pair_settings(wildcards):
     return as_json(pair_of(wildcards.chain).model_dump(mode="json"))
 
 
+SHOWN["words"] = [WORDS]
+
+
 rule pair_scenes:
     input:
         scenes=SCENE_FILES,

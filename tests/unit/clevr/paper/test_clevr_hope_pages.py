@@ -28,7 +28,7 @@ from fixtures.paper_tables import PAPERS, rows_of
 
 FOLDER = PAPERS / "clevr-hope"
 PAGES = {path.stem: load(path) for path in sorted(FOLDER.glob("*.yaml"))}
-INPUTS = {"tallies", "definitions", "words", "models", "pair_questions", "scenes", "images"}
+INPUTS = {"tallies", "definitions", "words", "models", "dataset", "scenes", "images"}
 TALLIED = [name for name, page in PAGES.items() if "tallies" in page.inputs]
 # One page of each module and of each way in which it is asked; others are made by the same code.
 MADE = {
@@ -76,7 +76,7 @@ def asked(bed, tmp_path_factory):
         told.append(rows[0] | one | {"scene_ids": [scenes[number]]})
     path = tmp_path_factory.mktemp("asked") / "questions.parquet"
     parquet.write(path, QUESTIONS, told)
-    return bed.inputs | {"pair_questions": [path]}
+    return bed.inputs | {"dataset": [path]}
 
 
 def words_of(module, inputs, name: str) -> str:
@@ -323,7 +323,7 @@ def test_no_example_fails_without_questions_or_pictures(asked, tmp_path, module,
     parquet.write(tmp_path / "none.parquet", QUESTIONS, [])
     bare = {key: paths for key, paths in asked.items() if not key.startswith("images")}
     assert "no picture" in words_of(module, bare, name)
-    assert "the dataset has no" in words_of(module, bare | {"pair_questions": [tmp_path / "none.parquet"]}, name)
+    assert "the dataset has no" in words_of(module, bare | {"dataset": [tmp_path / "none.parquet"]}, name)
 
 
 def test_pages_are_of_pairs_that_have_a_file():

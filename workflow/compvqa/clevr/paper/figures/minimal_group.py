@@ -19,7 +19,7 @@ HIGH = WIDE / 1.5  # of a picture
 
 def make(inputs: Inputs, reference: Reference) -> Figure:
     """The question above its pictures, below each the answer and what is in it."""
-    dataset, scenery = one(inputs, "pair_questions"), Scenery.of(inputs)
+    dataset, scenery = one(inputs, "dataset"), Scenery.of(inputs)
     group = group_of(dataset, scenery)
     if not group:
         figure, (ax,) = style.new(6, 2)

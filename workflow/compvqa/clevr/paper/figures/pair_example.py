@@ -28,7 +28,7 @@ LINE, CHARACTERS = 0.17, 29
 
 def make(inputs: Inputs, reference: Reference) -> Figure:
     """Five pictures side by side, below each a question and its answer."""
-    dataset, scenery = one(inputs, "pair_questions"), Scenery.of(inputs)
+    dataset, scenery = one(inputs, "dataset"), Scenery.of(inputs)
     found = {part: example_of(dataset, part, scenery) for part in SHOWN}
     asked = {part: question for part, question in found.items() if question}
     if not asked:
