@@ -21,7 +21,9 @@ def seen_in(chain):
 
 SCORED = list(dict.fromkeys([*[""] * HAS_MAIN, *map(CHAIN_OF.get, ANSWERED)]))
 # The chains by the folders of their scores, in the results' folder.
-EVALUATIONS = {f"{chain or 'dataset'}/evaluation": chain for chain in SCORED} if SCORED[1:] else {"evaluation": SCORED[0]}
+EVALUATIONS = (
+    {f"{chain or 'dataset'}/evaluation": chain for chain in SCORED} if SCORED[1:] else {"evaluation": SCORED[0]}
+)
 
 
 wildcard_constraints:
