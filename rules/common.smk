@@ -87,8 +87,9 @@ HAS_MAIN = bool(MAIN_SPLITS or not CHAIN_OF)
 ANSWERED = [name for name, chain in CHAIN_OF.items() if not chain or not HAS_MAIN or name in CONFIG.models.splits]
 # Where checkpoints of the Hugging Face Hub are kept: jobs read them there, and only `fetch` asks the hub.
 HUB = "resources/hub"
-# The rules that make features: of whole pictures, of released files, or of drawn regions.
-FEATURED = "pictures" if CONFIG.has_grids() else "read_features" if CONFIG.features.released.sources else "features"
+# The rules that make features: of whole pictures, of crops without labels, of released files, or of drawn regions.
+FEATURED = "pictures" if CONFIG.has_grids() else "crops" if CONFIG.has_crops() else "features"
+FEATURED = "read_features" if CONFIG.features.released.sources else FEATURED
 LEXICON = [f"{T}/lexicon.json"] if CONFIG.lexicon else []
 PARAPHRASES = [f"{T}/dataset/paraphrases.parquet"] if CONFIG.paraphrases or DATASET.paraphrased else []
 ONE_GPU = min(1, CONFIG.models.gpus)  # of jobs that use one at most: all but the training of question models

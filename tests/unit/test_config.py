@@ -162,6 +162,19 @@ def test_grids_stand_in_for_regions_and_pooled_vectors_come_with_them_alone():
             load_config(origin | PICTURED | change)
 
 
+def test_crops_give_regions_and_nothing_else_gives_them_beside():
+    scenes = [{"name": "clevr", "reader": "clevr", "files": {"train": "scenes.json"}}]
+    origin = {"testbed": "t", "sources": scenes, "dataset": {"kind": "clevr"}, "models": {"trained": ["a"]}}
+    cropped = {"features": {"crops": {"describe": "contrast"}}, "images": {"a": "pictures"}}
+    load_config(origin | cropped).check_models({"a": ("regions",)})
+    with pytest.raises(InputError, match="names a, which needs pooled vectors"):
+        load_config(origin | cropped).check_models({"a": ("pooled",)})
+    with pytest.raises(InputError, match="features.crops needs the pictures themselves"):
+        load_config(origin | cropped | {"images": {}})
+    with pytest.raises(InputError, match="features.pictures and features.crops exclude each other"):
+        load_config(origin | cropped | {"features": cropped["features"] | PICTURED["features"]})
+
+
 def test_a_disabled_source_is_left_out():
     off = MINE["sources"][0] | {"name": "b", "enabled": False}
     assert [source.name for source in load_config(MINE | {"sources": [*MINE["sources"], off]}).sources] == ["a"]

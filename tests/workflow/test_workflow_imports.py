@@ -49,6 +49,7 @@ PAIR = json.dumps({"pair": ["large", "rubber"], "hope": HOPE | {"sizes": [1, 2, 
 POOLED_FILES = {side: f"made/pools/CLEVR_{side}_scenes.json" for side in ("train", "minimal")}
 POOLED_SCENES = json.dumps({"name": "clevr", "reader": "clevr", "files": POOLED_FILES})
 POOLED, TRAIN_SET = "--scenes made/pooled", "--set train --dropped made/l.parquet --taken made/taken.parquet"
+CONTRAST = json.dumps({"describe": "contrast"})
 # Commands that import PyTorch and that no rule of that chain runs: those of models that look at whole pictures.
 ELSEWHERE = {"pictures", "gather-pictures"}
 # What the chain of config/tiny-full.yaml leaves out. None of it may import torch, so one process runs it all.
@@ -75,6 +76,8 @@ clevr pair-scenes made/taken.parquet {POOLED} --words config/words/clevr.json --
 clevr pair-questions made/p.parquet {TRAIN_SET} {POOLED} {ASKING} --config '{PAIR}'
 clevr pair-minimal made/m.parquet {POOLED} {ASKING} --config '{PAIR}'
 clevr gather-pair made/pair.parquet --questions made/p.parquet --questions made/m.parquet {POOLED} --config '{PAIR}'
+crops made/cut {POOLED} --images clevr=made/pools/images --config '{CONTRAST}'
+gather-crops made/crops {POOLED} --images clevr=made/pools/images --shard made/cut --config '{CONTRAST}'
 clevr read-hope no.h5 made/h.json --vocab no.json --scenes made/pools/CLEVR_train_scenes.json
 word-pairs made/pairs.csv {SCENE_TABLES} --most 2
 annotate words made/pairs.csv --annotator Ann

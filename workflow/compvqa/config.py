@@ -284,10 +284,16 @@ class Config(Settings):
             raise ValueError(f"models.{key} does nothing without models.trained: name a model there, or leave it out")
         if unknown := sorted(set(self.models.curve.models) - set(self.models.trained)):
             raise ValueError(f"models.curve.models names {unknown[0]}, which is not in models.trained")
-        if self.has_grids() and not (self.sources and self.images):
-            raise ValueError("features.pictures needs the pictures themselves: give sources, and images")
-        if self.has_grids() and self.features.released.sources:
-            raise ValueError("features.pictures and features.released exclude each other: leave one out")
+        asked = {
+            "pictures": self.has_grids(),
+            "crops": self.has_crops(),
+            "released": bool(self.features.released.sources),
+        }
+        kinds = [kind for kind, there in asked.items() if there]
+        if kinds and kinds[0] != "released" and not (self.sources and self.images):
+            raise ValueError(f"features.{kinds[0]} needs the pictures themselves: give sources, and images")
+        if len(kinds) > 1:
+            raise ValueError(f"features.{kinds[0]} and features.{kinds[1]} exclude each other: leave one out")
         self.features.released.check_spaces(
             source.image_space or source.name for source in self.sources if source.enabled
         )
@@ -295,20 +301,23 @@ class Config(Settings):
 
     def has_features(self) -> bool:
         """Whether images have region features."""
-        return self.has_grids() or bool(
-            self.features.released.sources or (self.sources and self.images and self.truth and self.aside)
-        )
+        drawn = bool(self.sources and self.images and self.truth and self.aside)
+        return drawn or self.has_grids() or self.has_crops() or bool(self.features.released.sources)
 
     def has_grids(self) -> bool:
         """Whether there are grids of whole pictures, and pooled vectors, in the place of regions."""
         return bool(self.features.pictures.backbone)
+
+    def has_crops(self) -> bool:
+        """Whether regions are described without labels, from their pixels alone."""
+        return bool(self.features.crops.describe)
 
     def check_models(self, reads: Mapping[str, Iterable[str]]) -> None:
         """:class:`InputError` where a model reads regions, pooled vectors or scene graphs, and there are none;
         ``reads`` tells what each reads (:mod:`compvqa.models`)."""
         seeing = [model for model, kinds in reads.items() if "regions" in kinds]
         if seeing and not self.has_features():
-            where = "features.released or features.pictures, or images, truth and aside"
+            where = "features.released, features.pictures or features.crops, or images, truth and aside"
             where = where if self.sources else "features.released"
             raise InputError(f"models.trained names {seeing[0]}, which needs region features: give {where}.")
         whole = [model for model, kinds in reads.items() if "pooled" in kinds]

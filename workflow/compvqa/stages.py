@@ -27,6 +27,8 @@ SHARED: dict[str, tuple[str, ...]] = {
     "read_features": ("compvqa.features.released", "compvqa.features.readers.{readers}"),
     "pictures": ("compvqa.features.pictures",),
     "gather_pictures": ("compvqa.features.pictures",),
+    "crops": ("compvqa.features.crops",),
+    "gather_crops": ("compvqa.features.crops",),
     "train": ("compvqa.training.loop", "compvqa.models.{model}"),
     "predict": ("compvqa.training.loop", "compvqa.models.{model}"),
     "baseline": ("compvqa.models.baseline", "compvqa.models.{model}", "compvqa.{language}.trace"),

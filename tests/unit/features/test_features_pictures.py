@@ -14,9 +14,10 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features import vision
 from compvqa.features.grids import GRIDS, GridStore, files_of, open_store
-from compvqa.features.pictures import FILES, POOLED, extract, gather, pictures_of
+from compvqa.features.pictures import FILES, POOLED, extract, gather
 from compvqa.features.settings import PictureSettings
 from compvqa.features.store import appending
+from compvqa.scenes.images import pictures_of
 from compvqa.scenes.tables import SCENES
 from compvqa.training.data import Examples, collate
 

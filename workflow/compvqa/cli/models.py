@@ -103,8 +103,9 @@ def pictures(
     code: Code = None,
 ) -> None:
     """Show whole pictures to a frozen network (--config names it) and keep its grids and pooled vectors."""
-    from compvqa.features.pictures import FILES, extract, pictures_of
+    from compvqa.features.pictures import FILES, extract
     from compvqa.features.settings import PictureSettings
+    from compvqa.scenes.images import pictures_of
 
     frame = Frame("pictures", config, None, code)
     settings = frame.settings(PictureSettings)
@@ -122,9 +123,10 @@ def gather_pictures(
     code: Code = None,
 ) -> None:
     """Make one store of the shards' grids, and one of their pooled vectors; no matrix is moved."""
-    from compvqa.features.pictures import FILES, GATHERED, gather, pictures_of
+    from compvqa.features.pictures import FILES, GATHERED, gather
     from compvqa.features.settings import PictureSettings
     from compvqa.records.intact import check_intact
+    from compvqa.scenes.images import pictures_of
 
     frame = Frame("gather_pictures", config, None, code)
     settings = frame.settings(PictureSettings)
@@ -133,6 +135,50 @@ def gather_pictures(
     shown = [path for _, path in pictures_of(scenes, image_folders(images))]
     outputs = [out / name for name in GATHERED.values()]
     frame.run(lambda: gather(shard, out, settings), [scenes / "scenes.parquet", *shown], outputs)
+
+
+def crops(
+    out: Annotated[Path, typer.Argument(help="Folder for one shard's regions and features.")],
+    scenes: Scenes,
+    images: Pictures,
+    shard: Annotated[str, typer.Option(help="Which part of the pictures: 2-of-4.")] = "1-of-1",
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Cut regions out of pictures, where scenes have their boxes, and describe each without labels (--config: how)."""
+    from compvqa.features.crops import FILES, extract, placed
+    from compvqa.features.settings import CropSettings
+
+    frame = Frame("crops", config, seed, code)
+    settings = frame.settings(CropSettings)
+    found = placed(scenes, image_folders(images), settings, seed, *parse_shard(shard))
+    given = [scenes / "scenes.parquet", scenes / "objects.parquet", *(one.shown.path for one in found)]
+    frame.run(lambda: extract(found, out, settings), given, [out / name for name in FILES])
+
+
+def gather_crops(
+    out: Annotated[Path, typer.Argument(help="Folder for regions and features.")],
+    scenes: Scenes,
+    images: Pictures,
+    shard: Annotated[list[Path], typer.Option(help="Folder of a shard's regions; repeat.")],
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Make one store of the shards' regions."""
+    from compvqa.features.crops import FILES, gather
+    from compvqa.features.settings import CropSettings
+    from compvqa.records.intact import check_intact
+    from compvqa.scenes.images import pictures_of
+
+    frame = Frame("gather_crops", config, seed, code)
+    frame.settings(CropSettings)
+    check_intact([folder / name for folder in shard for name in FILES])
+    # Not the shards: their recipes tell how work was cut, and that changes no picture's features.
+    given = [scenes / "scenes.parquet", scenes / "objects.parquet"]
+    shown = [path for _, path in pictures_of(scenes, image_folders(images))]
+    frame.run(lambda: gather(shard, out), [*given, *shown], [out / name for name in FILES])
 
 
 def seen_before(
@@ -344,6 +390,8 @@ def add_to(app: typer.Typer) -> None:
         read_features,
         pictures,
         gather_pictures,
+        crops,
+        gather_crops,
         seen_before,
         train,
         predict,

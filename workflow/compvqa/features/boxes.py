@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from compvqa import tables
-from compvqa.scenes.tables import OBJECTS
+from compvqa.scenes.tables import OBJECTS, SCENES
 
 MATCH = 0.5  # least intersection over union of a region and an annotated box that it is of
 
@@ -21,6 +21,16 @@ def annotated_boxes(folder: Path) -> dict[str, list[tuple[dict, tuple]]]:
         if row["x"] is not None:
             result[row["scene_id"]].append((row, (row["x"], row["y"], row["w"], row["h"])))
     return result
+
+
+def true_boxes(folder: Path) -> Iterator[tuple[str, tuple[np.ndarray, tuple[float, float]]]]:
+    """Each image with the boxes [k, 4] of its objects and its size (0 where it is not known), by the scene tables of a
+    folder."""
+    scenes = tables.read(folder / "scenes.parquet", SCENES, ["scene_id", "image", "width", "height"]).to_pylist()
+    boxes = annotated_boxes(folder)
+    for row in scenes:
+        found = np.array([box for _, box in boxes[row["scene_id"]]], np.float32).reshape(-1, 4)
+        yield row["image"], (found, (float(row["width"] or 0), float(row["height"] or 0)))
 
 
 def match(boxes: np.ndarray, objects: Sequence[tuple[dict, tuple]]) -> list[dict | None]:

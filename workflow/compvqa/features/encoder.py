@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from PIL import Image
 from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional
@@ -88,22 +87,6 @@ class RegionEncoder(nn.Module):
 def _block(inside: int, outside: int, kernel: int) -> list[nn.Module]:
     convolution = nn.Conv2d(inside, outside, kernel, padding=kernel // 2, bias=False)
     return [convolution, nn.BatchNorm2d(outside), nn.ReLU(), nn.MaxPool2d(2)]
-
-
-def crop(path: Path, boxes: np.ndarray, settings: EncoderSettings) -> np.ndarray:
-    """The pixels of ``boxes`` [k, 4] in the image at ``path``, each scaled to a square; uint8 [k, 3, S, S]."""
-    side = settings.pixels
-    with Image.open(path) as file:
-        image = Image.new("RGB", file.size, "white")
-        picture = file.convert("RGBA")
-        image.paste(picture, mask=picture)
-    result = np.empty((len(boxes), 3, side, side), np.uint8)
-    for number, (x, y, w, h) in enumerate(boxes.tolist()):
-        dx, dy = settings.margin * w, settings.margin * h
-        window = (max(x - dx, 0), max(y - dy, 0), min(x + w + dx, image.width), min(y + h + dy, image.height))
-        part = image.resize((side, side), Image.Resampling.BILINEAR, box=window, reducing_gap=2.0)
-        result[number] = np.asarray(part).transpose(2, 0, 1)
-    return result
 
 
 def shapes(boxes: np.ndarray, size: tuple[float, float]) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,8 @@ import numpy as np
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features import encoder as encoding
-from compvqa.features.boxes import annotated_boxes, match
+from compvqa.features.boxes import annotated_boxes, match, true_boxes
+from compvqa.features.cuts import cut
 from compvqa.features.detector import detect
 from compvqa.features.encoder import Labels, Vocabulary
 from compvqa.features.seen import write_seen
@@ -44,7 +44,7 @@ def extract(
     learnt = tables.read(aside / "encoder/annotated/scenes.parquet", SCENES)["image"].to_pylist()
     known = [scenes, *(folder / "annotated" for folder in others)]
     names = sorted(set(tables.read_all((path / "scenes.parquet" for path in known), SCENES)["image"].to_pylist()))
-    places = {image: box for path in (truth, *(f / "complete" for f in others)) for image, box in _true_boxes(path)}
+    places = {image: box for path in (truth, *(f / "complete" for f in others)) for image, box in true_boxes(path)}
     found, shapes, pixels = [], [], []
     for image in track(names, "regions", unit="image"):
         path = images / f"{image.partition(':')[2]}.png"
@@ -55,7 +55,7 @@ def extract(
             raise InputError(f"{truth} does not know the size of image {image}: make the scenes again.")
         found.append(ImageRegions(image, detect(image, boxes, size, settings.detector, seed), size, np.zeros(0)))
         shapes.append(encoding.shapes(found[-1].boxes, size))
-        pixels.append(encoding.crop(path, found[-1].boxes, settings.encoder))
+        pixels.append(cut(path, found[-1].boxes, settings.encoder.pixels, settings.encoder.margin))
     own = set(learnt)
     train = [number for number, image in enumerate(names) if image in own]
     labels = _labels(aside / "encoder/annotated", [found[number] for number in train])
@@ -73,15 +73,6 @@ def extract(
     counts["images that the encoder saw"] = write_seen(out_seen, learnt, labels.vocabulary.words)
     counts["regions with an annotated name"] = int((labels.names >= 0).sum())
     return counts | {f"right {what}s in training, per mille": round(1000 * share) for what, share in shares.items()}
-
-
-def _true_boxes(truth: Path) -> Iterator[tuple[str, tuple[np.ndarray, tuple[float, float]]]]:
-    """Each image with the boxes [k, 4] of its objects and its size, by the scene tables ``truth``."""
-    scenes = tables.read(truth / "scenes.parquet", SCENES, ["scene_id", "image", "width", "height"]).to_pylist()
-    boxes = annotated_boxes(truth)
-    for row in scenes:
-        found = np.array([box for _, box in boxes[row["scene_id"]]], np.float32).reshape(-1, 4)
-        yield row["image"], (found, (float(row["width"] or 0), float(row["height"] or 0)))
 
 
 def _labels(scenes: Path, found: list[ImageRegions]) -> Labels:

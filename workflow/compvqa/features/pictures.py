@@ -6,12 +6,11 @@ writes two small tables and moves no matrix.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from os.path import relpath
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,8 +24,7 @@ from compvqa.features.settings import PictureSettings
 from compvqa.features.store import appending
 from compvqa.features.vision import Vision, load
 from compvqa.progress import track
-from compvqa.scenes.images import find_image
-from compvqa.scenes.tables import SCENES
+from compvqa.scenes.images import Shown
 
 PICTURES = tables.Schema(
     "pictures",
@@ -36,26 +34,6 @@ PICTURES = tables.Schema(
 GRID, POOLED = "grid", "pooled"  # the matrices of a shard
 FILES = ("pictures.parquet", f"{GRID}.safetensors", f"{POOLED}.safetensors")  # of a shard
 GATHERED = {GRID: "regions.parquet", POOLED: f"{POOLED}/regions.parquet"}  # the tables of the stores
-
-
-class Shown(NamedTuple):
-    """A picture and its file."""
-
-    image: str
-    path: Path
-
-
-def pictures_of(scenes: Path, images: Mapping[str, Path], shard: int = 0, shards: int = 1) -> list[Shown]:
-    """One shard's pictures of the scene tables ``scenes``, sorted; ``images`` are folders by image space.
-
-    Raises InputError for the first that has no file.
-    """
-    names = sorted(set(tables.read(scenes / "scenes.parquet", SCENES, ["image"])["image"].to_pylist()))
-    own = names[shard * len(names) // shards : (shard + 1) * len(names) // shards]
-    found = [(name, find_image(name, images)) for name in own]
-    if lost := [name for name, path in found if path is None]:
-        raise InputError(f"the picture of {lost[0]} is in no folder of `images`: make it, or correct the folders.")
-    return [Shown(name, path) for name, path in found if path is not None]
 
 
 @torch.no_grad()

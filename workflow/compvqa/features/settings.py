@@ -13,6 +13,7 @@ from compvqa.records.digest import exists
 from compvqa.settings import Settings
 
 READERS = "compvqa.features.readers"
+LITE = "efficientnet-lite0"  # the network whose weights a package brings
 
 
 class DetectorSettings(Settings):
@@ -129,6 +130,35 @@ class PictureSettings(Settings):
         return self.side // self.stride
 
 
+class CropSettings(Settings):
+    """Regions of our own pictures, where the scenes' boxes say, each described from its pixels alone."""
+
+    describe: Literal["", "contrast", "raw", "network"] = Field(
+        "",
+        description="how a crop becomes a vector: contrast: a thumbnail of its colours, and a map of how steep its "
+        "brightness is, of which the steepest is 1; raw: its pixels; network: a frozen network's pooled vector; empty: "
+        "none are made",
+    )
+    pixels: int = Field(16, ge=4, le=224, description="side of the square that a crop is scaled to (network: its own)")
+    thumbnail: int = Field(4, ge=1, description="side of the thumbnail of contrast, in pixels")
+    margin: float = Field(0.05, ge=0, le=1, description="share of its sides that is added around a box")
+    detector: DetectorSettings = Field(DetectorSettings(), description="boxes of the detector stand-in")
+    network: PictureSettings = Field(PictureSettings(), description="the frozen network; its stride does nothing here")
+
+    @model_validator(mode="after")
+    def _fitting(self) -> CropSettings:
+        if self.pixels % self.thumbnail:
+            raise ValueError(f"pixels {self.pixels} is no multiple of thumbnail {self.thumbnail}: take another")
+        if (self.describe == "network") != bool(self.network.backbone):
+            raise ValueError("describe: network and network.backbone go together: give both, or neither")
+        return self
+
+    @property
+    def side(self) -> int:
+        """The side of the square that each crop is scaled to."""
+        return self.network.side if self.describe == "network" else self.pixels
+
+
 class FeatureSettings(Settings):
     """Where regions are and how they become vectors."""
 
@@ -136,3 +166,4 @@ class FeatureSettings(Settings):
     encoder: EncoderSettings = Field(EncoderSettings(), description="the region encoder and its training")
     released: ReleasedSettings = Field(ReleasedSettings(), description="files of features; empty: drawn pictures")
     pictures: PictureSettings = Field(PictureSettings(), description="grids of whole pictures, in the place of regions")
+    crops: CropSettings = Field(CropSettings(), description="regions without labels, described from their pixels")

@@ -177,7 +177,8 @@ class RegionStore:
         self._starts, self._counts = starts, np.minimum(ends - starts, most or MOST_REGIONS)
         self._at = dict(zip(names, range(len(names)), strict=True))
         self._boxes = np.stack([column[name] for name in "xywh"], axis=1)
-        self._geometry = geometry(self._boxes, np.stack([column["image_w"], column["image_h"]], axis=1))
+        sizes = np.stack([column["image_w"], column["image_h"]], axis=1)
+        self._geometry, self._size = geometry(self._boxes, sizes), sizes[starts]
         self._most = most
         self.path, self._matrix = Path(regions), Path(features)
 
@@ -205,6 +206,14 @@ class RegionStore:
         number = self._number(image)
         first, count = self._row[number], self._counts[number]
         return Regions(self.features[first : first + count], self._of(self._geometry, number))
+
+    def all(self) -> Iterator[ImageRegions]:
+        """All regions of each image, as they were written."""
+        for image in self._at:
+            number = self._number(image)
+            first, count = self._row[number], self._counts[number]
+            width, height = self._size[number].tolist()
+            yield ImageRegions(image, self.boxes(image), (width, height), self.features[first : first + count])
 
     def _number(self, image: str) -> int:
         if image not in self._at:

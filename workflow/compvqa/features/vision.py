@@ -17,9 +17,8 @@ from transformers import AutoModel
 from transformers.image_processing_base import ImageProcessingMixin
 
 from compvqa.errors import InputError
-from compvqa.features.settings import PictureSettings
+from compvqa.features.settings import LITE, PictureSettings
 
-EMBEDDED = "efficientnet-lite0"
 LITE_MEAN = LITE_STD = (0.5, 0.5, 0.5)  # its weights learnt from pixels of -1 to 1
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -49,6 +48,10 @@ class Vision(nn.Module):
             )
         return fitting[-1].flatten(2).transpose(1, 2), pooled.flatten(1)
 
+    def pooled(self, pixels: torch.Tensor) -> torch.Tensor:
+        """The pooled vectors [n, P] alone, whatever the stride."""
+        return self.seen((pixels - self.mean) / self.std)[1].flatten(1)
+
     def seen(self, pixels: torch.Tensor) -> tuple[Sequence[torch.Tensor], torch.Tensor]:
         """The layers [n, D, h, w], in their order, and the pooled vectors of normalised ``pixels``."""
         raise NotImplementedError
@@ -62,7 +65,7 @@ class Lite(Vision):
         from efficientnet_lite_pytorch import EfficientNet
 
         super().__init__(LITE_MEAN, LITE_STD, stride)
-        self.net: Any = EfficientNet.from_name(EMBEDDED, image_size=side)
+        self.net: Any = EfficientNet.from_name(LITE, image_size=side)
         weights = torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True)
         self.net.load_state_dict(weights)
 
@@ -97,6 +100,6 @@ class Released(Vision):
 
 def load(settings: PictureSettings) -> Vision:
     """The network that the settings name, in evaluation mode; InputError where it can't be loaded."""
-    if settings.backbone == EMBEDDED:
+    if settings.backbone == LITE:
         return Lite(settings.side, settings.stride).eval()
     return Released(settings.backbone, settings.revision, settings.stride).eval()

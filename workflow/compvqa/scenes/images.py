@@ -6,6 +6,11 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
+
+from compvqa import tables
+from compvqa.errors import InputError
+from compvqa.scenes.tables import SCENES
 
 SUFFIXES = (".png", ".jpg", ".jpeg")
 
@@ -25,3 +30,23 @@ def _inside(folder: Path) -> list[Path]:
     """A folder and those in it: CLEVR's pictures lie in one a side."""
     with os.scandir(folder) as entries:
         return [folder, *sorted(Path(entry.path) for entry in entries if entry.is_dir())]
+
+
+class Shown(NamedTuple):
+    """A picture and its file."""
+
+    image: str
+    path: Path
+
+
+def pictures_of(scenes: Path, images: Mapping[str, Path], shard: int = 0, shards: int = 1) -> list[Shown]:
+    """One shard's pictures of the scene tables ``scenes``, sorted; ``images`` are folders by image space.
+
+    Raises InputError for the first that has no file.
+    """
+    names = sorted(set(tables.read(scenes / "scenes.parquet", SCENES, ["image"])["image"].to_pylist()))
+    own = names[shard * len(names) // shards : (shard + 1) * len(names) // shards]
+    found = [(name, find_image(name, images)) for name in own]
+    if lost := [name for name, path in found if path is None]:
+        raise InputError(f"the picture of {lost[0]} is in no folder of `images`: make it, or correct the folders.")
+    return [Shown(name, path) for name, path in found if path is not None]
