@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.ndimage import maximum_filter
 
 from compvqa.errors import InputError
 from compvqa.scenes.worlds import clevr
@@ -141,3 +142,12 @@ def test_an_official_scene_is_drawn_nearly_as_its_picture(shared, tmp_path):
     assert Image.open(tmp_path / "pair.png").size == (480 + 6 + 480, 320)
     with pytest.raises(InputError, match="cannot be read as a picture"):
         redraw(scene, tmp_path / "missing.png")
+
+
+def test_a_coarser_map_of_the_ground_changes_things_alone_and_little():
+    coarse = LOOK.model_copy(update={"mirrored": 64})
+    things = thing(at=(-1.0, 0.0)), thing(material="metal", at=(1.0, 0.0), color="red")
+    fine, other = draw(*things), draw(*things, look=coarse)
+    away = np.abs(fine.color.astype(int) - other.color).max(axis=2)
+    around = maximum_filter(fine.ids > 0, 3)  # at edges pixels are mixtures
+    assert not away[~around].any() and away[around].any() and away[around].mean() < 2

@@ -38,6 +38,13 @@ class Look(Settings):
         le=63,
         description="Points of each lamp that shadows are drawn from; of the renderer blender: samples of a pixel.",
     )
+    mirrored: int = Field(
+        256,
+        ge=16,
+        le=2048,
+        description="Points of a side of the map of the ground that things mirror: fewer are enough in small pictures, "
+        "and quicker; not of the renderer blender.",
+    )
     device: Literal["cpu", "gpu"] = Field("cpu", description="What the renderer blender draws on; bytes differ.")
     shapes: dict[str, Literal["cube", "sphere", "cylinder"]] = Field(
         {"cube": "cube", "sphere": "sphere", "cylinder": "cylinder"},

@@ -30,7 +30,7 @@ def draw(scene: dict, look_of: Look) -> Picture:
     lamps = lights(scene.get("lights", {}))
     colors = [np.asarray(look_of.colors[item["color"]], np.float32) / 255 for item in scene["objects"]]
     samples = [lamp.samples(look_of.light_samples) for lamp in lamps]
-    ground = lit_ground(solids, colors, camera, lamps, samples)
+    ground = lit_ground(solids, colors, camera, lamps, samples, look_of.mirrored)
     stage = Stage(
         solids,
         colors,

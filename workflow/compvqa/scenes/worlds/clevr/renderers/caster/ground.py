@@ -52,7 +52,7 @@ class Ground:
 
     def map(self, x: np.ndarray, y: np.ndarray, blur: np.ndarray | float) -> np.ndarray:
         """What the ground at (x, y) sends up, over a circle with radius ``blur``; beyond the map as at its edge."""
-        scale = shadows.TEXELS / (2 * shadows.REACH)
+        scale = self.levels.shape[-1] / (2 * shadows.REACH)
         at = np.empty((3, x.size), np.float32)
         at[0] = np.interp(blur, BLURS, range(len(BLURS)))
         at[1], at[2] = (y + shadows.REACH) * scale - 0.5, (x + shadows.REACH) * scale - 0.5
@@ -66,8 +66,10 @@ def lit_ground(
     camera: Camera,
     lights: Sequence[Light],
     samples: Sequence[np.ndarray],
+    side: int,
 ) -> Ground:
-    """The ground in the picture and from above, with the solids' soft shadows and a tinge of their colours."""
+    """The ground in the picture and from above, a map of so many texels a ``side``, with the solids' soft shadows and a
+    tinge of their colours."""
     cast = [[shadows.outlines(solid, points) for solid in solids] for points in samples]
     columns, rows = -(-camera.width // COARSE), -(-camera.height // COARSE)
     v, u = (COARSE * (grid + np.float32(0.5)) for grid in np.mgrid[:rows, :columns].astype(np.float32))
@@ -87,12 +89,11 @@ def lit_ground(
         lambda light: grown(_falling(light, x, y)),
         [grown(values) for values in _around(solids, colors, x, y)],
     )
-    grid = ((np.arange(shadows.TEXELS) + 0.5) * (2 * shadows.REACH / shadows.TEXELS) - shadows.REACH).astype(np.float32)
+    grid = ((np.arange(side) + 0.5) * (2 * shadows.REACH / side) - shadows.REACH).astype(np.float32)
     across, along = np.meshgrid(grid, grid)
-    side = shadows.TEXELS
     above = _sum(
         lights,
-        [shadows.shaded([shadows.on_map(o) for o in outlines], side, side, 1) for outlines in cast],
+        [shadows.shaded([shadows.on_map(o, side) for o in outlines], side, side, 1) for outlines in cast],
         lambda light: _falling(light, across.ravel(), along.ravel()).reshape(side, side),
         list(_around(solids, colors, across.ravel(), along.ravel()).reshape(3, side, side)),
     )
@@ -142,7 +143,7 @@ def _levels(above: np.ndarray) -> np.ndarray:
     above = np.ascontiguousarray(above.transpose(2, 0, 1))
     levels = [above]
     for wider in BLURS[1:]:
-        texels = max(3, round(1.7 * wider * shadows.TEXELS / (2 * shadows.REACH)) | 1)
+        texels = max(3, round(1.7 * wider * above.shape[-1] / (2 * shadows.REACH)) | 1)
         blurred = uniform_filter(above, (0, texels, texels), mode="nearest")
         levels.append(uniform_filter(blurred, (0, texels, texels), mode="nearest"))
     return np.stack(levels, axis=1)

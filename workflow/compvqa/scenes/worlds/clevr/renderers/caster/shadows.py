@@ -15,7 +15,6 @@ CORNERS = 56  # of a shadow's outline
 FINER = 2  # times as many pixels each way are filled as are kept
 NEAR = 0.5  # in front of the camera: what is nearer is cut off
 REACH = 9.0  # the map of the ground goes so far from the origin each way
-TEXELS = 256  # of a side of the map
 
 
 def outlines(solid: Solid, samples: np.ndarray) -> np.ndarray:
@@ -69,9 +68,9 @@ def in_picture(camera: Camera) -> Callable[[np.ndarray], list[np.ndarray]]:
     return place
 
 
-def on_map(outline: np.ndarray) -> np.ndarray:
-    """Moves outlines on the ground to the map's texels."""
-    return (outline + REACH) * (TEXELS / (2 * REACH))
+def on_map(outline: np.ndarray, texels: int) -> np.ndarray:
+    """Moves outlines on the ground to a map with so many texels a side."""
+    return (outline + REACH) * (texels / (2 * REACH))
 
 
 def _pixels(seen: np.ndarray, camera: Camera) -> np.ndarray:
