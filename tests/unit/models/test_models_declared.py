@@ -14,6 +14,7 @@ from compvqa.covr.pretraining.training import MatchSettings
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
 from compvqa.models.declared import has_backbone, reads, sees
+from compvqa.plugins import module_name
 from compvqa.settings import Settings
 from compvqa.training.loop import TrainingSettings
 from compvqa.training.settings import PredictionSettings
@@ -41,7 +42,7 @@ FILES = sorted(path.name for path in (Path(__file__).parents[3] / "config/models
 @pytest.mark.parametrize("file", FILES)
 def test_a_file_of_a_model_has_settings_that_its_module_and_the_stages_know(root, file):
     request = Request(**read_yaml(root / "config/models" / file))
-    module = importlib.import_module(f"compvqa.models.{request.model}")
+    module = importlib.import_module(module_name("compvqa.models", request.model))
     module.ModelSettings(**request.settings)
     for settings, given in ((TrainingSettings, request.training), (PredictionSettings, request.prediction)):
         settings(**given)

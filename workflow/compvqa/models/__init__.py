@@ -19,7 +19,11 @@ What a module may have besides:
     what it reads besides the texts, as a literal, which the workflow reads without importing the module. ``regions``:
     those of its images, or their grids; ``pooled`` in its place: one vector of each whole image, which comes as its
     only region. Without either a model is trained and asked without features, and has no text-only baseline beside it.
-    ``programs``: those of the train and dev questions. Prediction never reads them.
+    ``programs``: those of the train and dev questions. Prediction never reads them. ``own_programs``: that of each
+    question, at training and at prediction (gold programs): such a model is told what is asked, and has to see.
+``encoder(task) -> Callable[[str], numpy.ndarray]``
+    of a model that reads ``own_programs``: what makes rows of numbers [P, C], int64 and none of them all 0, of a
+    program in JSON. The net gets those of a batch, with rows of 0 below, as ``programs`` [B, P, C].
 ``tokenizer(settings) -> tokenizers.Tokenizer | None``
     that of its released weights; None, or no such function: one of the words in the train questions.
 ``survey(questions) -> dict``

@@ -10,9 +10,11 @@ from pathlib import Path
 from compvqa.errors import InputError
 from compvqa.plugins import module_name
 
-REGIONS, POOLED, PROGRAMS, SCENES = "regions", "pooled", "programs", "scenes"
+REGIONS, POOLED, PROGRAMS, OWN_PROGRAMS, SCENES = "regions", "pooled", "programs", "own_programs", "scenes"
 PICTURES = (REGIONS, POOLED)  # what is seen of pictures: one of them
-KINDS = (*PICTURES, PROGRAMS, SCENES)  # scenes: those of a baseline, as graphs
+# Programs: those of train and dev questions. Own ones: each question's, when it is answered too. Scenes: those of a
+# baseline, as graphs.
+KINDS = (*PICTURES, PROGRAMS, OWN_PROGRAMS, SCENES)
 
 
 @cache

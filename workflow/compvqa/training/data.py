@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.tables import SCENES
 
 Store = RegionStore | GridStore
+Encode = Callable[[str], np.ndarray]  # a model's own: from a program in JSON to rows int64 [P, C]
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ENDINGS = ("##es", "##s")
 UNKNOWN, MASK = SPECIAL[1], SPECIAL[4]
@@ -59,13 +61,14 @@ def shared_words(tokenizer: Tokenizer, other: Tokenizer) -> dict[int, int]:
 @dataclass(frozen=True)
 class Examples(torch.utils.data.Dataset):
     """Texts with images and a label each; an item holds its tokens, its label and, where there is a store, its images'
-    regions."""
+    regions; and where they are read, the rows of its program."""
 
     tokens: Sequence[Sequence[int]]
     images: Sequence[Sequence[str]]
     labels: Sequence[int]  # -100: no known class
     store: Store | None
     named: Sequence[Sequence[int]] | None = None  # for one image each: 1 for the regions that the text is about
+    programs: Sequence[np.ndarray] | None = None  # int64 [P, C] each
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -74,6 +77,8 @@ class Examples(torch.utils.data.Dataset):
         item = {"tokens": self.tokens[number], "label": self.labels[number]}
         if self.store is not None:
             item["regions"] = [self.store[image] for image in self.images[number]]
+        if self.programs is not None:
+            item["program"] = self.programs[number]
         return item if self.named is None else item | {"named": self.named[number]}
 
 
@@ -85,26 +90,35 @@ def examples(
     store: Store | None,
     longest: int,
     named: Sequence[Sequence[int]] | None = None,
+    programs: Sequence[np.ndarray] | None = None,
 ) -> Examples:
     """Examples of ``texts``, cut at ``longest`` tokens."""
     tokens = [encoding.ids[:longest] for encoding in tokenizer.encode_batch(list(texts))]
-    return Examples(tokens, images, labels, store, named)
+    return Examples(tokens, images, labels, store, named, programs)
 
 
 def labelled(
-    questions: Questions, answers: Sequence[str], tokenizer: Tokenizer, store: Store | None, longest: int
+    questions: Questions,
+    answers: Sequence[str],
+    tokenizer: Tokenizer,
+    store: Store | None,
+    longest: int,
+    encode: Encode | None = None,
 ) -> Examples:
-    """Examples of ``questions``, each labelled by the number of its answer in ``answers``."""
+    """Examples of ``questions``, each labelled by the number of its answer in ``answers``; with ``encode``, of a model
+    that reads each question's own program, with its rows."""
     number = {answer: at for at, answer in enumerate(answers)}
     labels = [number.get(answer, UNKNOWN_LABEL) for answer in questions.answers]
-    return examples(questions.texts, questions.images, labels, tokenizer, store, longest)
+    programs = encode and list(map(cache(encode), questions.programs))
+    return examples(questions.texts, questions.images, labels, tokenizer, store, longest, programs=programs)
 
 
 def collate(items: Sequence[Mapping]) -> dict[str, torch.Tensor]:
     """A batch: questions padded to the longest, and all their images in a row, regions padded to the most.
 
     Gives ``labels`` [B], ``input_ids`` and ``attention_mask`` [B, L] and, where items have regions, ``features``
-    [n, K, D], ``geometry`` [n, K, 5], ``region_mask`` [n, K] and ``question_of`` [n]. No image is padded in. Features
+    [n, K, D], ``geometry`` [n, K, 5], ``region_mask`` [n, K] and ``question_of`` [n]; where they have programs,
+    ``programs`` [B, P, C], padded with rows of 0. No image is padded in. Features
     keep the type of their store: half as much to move where it is float16, and the models widen them.
     """
     lengths = np.array([len(item["tokens"]) for item in items])
@@ -118,6 +132,10 @@ def collate(items: Sequence[Mapping]) -> dict[str, torch.Tensor]:
     }
     if "regions" in items[0]:
         batch |= _regions(items)
+    if "program" in items[0]:
+        programs = [item["program"] for item in items]
+        lengths = np.array([len(program) for program in programs])
+        batch["programs"] = _padded(programs, np.arange(lengths.max()) < lengths[:, None])
     return {name: torch.from_numpy(value) for name, value in batch.items()}
 
 
@@ -191,7 +209,7 @@ def read_questions(
 
 
 def paraphrased(questions: Questions, paraphrases: Path) -> Questions:
-    """The questions that have a paraphrase in the table ``paraphrases``, with that for their text, without programs."""
+    """The questions that have a paraphrase in the table ``paraphrases``, with that for their text."""
     texts = dict(zip(*(column.to_pylist() for column in tables.read(paraphrases, PARAPHRASES)), strict=True))
     asked = [number for number, question_id in enumerate(questions.ids) if texts.get(question_id)]
     ids = [questions.ids[number] for number in asked]
@@ -200,4 +218,5 @@ def paraphrased(questions: Questions, paraphrases: Path) -> Questions:
         [texts[question_id] for question_id in ids],
         [questions.answers[number] for number in asked],
         [questions.images[number] for number in asked],
+        [questions.programs[number] for number in asked] if questions.programs else [],
     )

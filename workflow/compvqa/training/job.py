@@ -15,7 +15,7 @@ from compvqa.files import read_json, write_json
 from compvqa.models.task import Task
 from compvqa.seeds import stable_hash
 from compvqa.training import processes
-from compvqa.training.data import Examples, Questions, Store, collate, labelled
+from compvqa.training.data import Encode, Examples, Questions, Store, collate, labelled
 from compvqa.training.fit import fit
 from compvqa.training.history import gather_histories
 from compvqa.training.settings import OptimisationSettings
@@ -45,12 +45,14 @@ class Job:
     what: str  # for people who watch
     recipe: tuple[Any, ...]
     optimizer: Optimizer | None = None  # the model's own
+    encode: Encode | None = None  # the model's own, of one that reads each question's own program
 
     collate = staticmethod(collate)
 
     def examples(self, questions: Questions) -> Examples:
         """The questions as the net reads them, labelled by the numbers of their answers."""
-        return labelled(questions, self.task.answers, self.task.tokenizer, self.store, self.model_settings.longest)
+        longest = self.model_settings.longest
+        return labelled(questions, self.task.answers, self.task.tokenizer, self.store, longest, self.encode)
 
     def fit(
         self,

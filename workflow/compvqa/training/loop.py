@@ -17,13 +17,14 @@ from compvqa.errors import InputError
 from compvqa.features.grids import open_store
 from compvqa.files import read_json, write_json
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
-from compvqa.models.declared import PICTURES, PROGRAMS
+from compvqa.models.declared import OWN_PROGRAMS, PICTURES, PROGRAMS
 from compvqa.models.loss import UNKNOWN_LABEL
 from compvqa.models.task import Task
 from compvqa.progress import track
 from compvqa.settings import Settings
 from compvqa.training import processes
 from compvqa.training.data import (
+    Encode,
     Examples,
     Questions,
     Store,
@@ -98,10 +99,11 @@ def train(
     number = prepare(settings.optimisation, seed, "train", model)
     module: ModelModule = plugin(model)
     store = _store(model, regions, features, settings.most_regions)
-    asked = read_questions(dataset, scenes, split, train_parts, PROGRAMS in _reads(module))
+    programs = bool({PROGRAMS, OWN_PROGRAMS} & {*_reads(module)})
+    asked = read_questions(dataset, scenes, split, train_parts, programs)
     held_out = Questions([], [], [], [], [])
     if dev_parts:
-        held_out = read_questions(dataset, scenes, split, dev_parts, PROGRAMS in _reads(module))
+        held_out = read_questions(dataset, scenes, split, dev_parts, programs)
         held_out = _first(held_out, settings.most_dev)
     base = None if start is None else Tokenizer.from_str(read_json(start / "model.json")["tokenizer"])
     task = Task(
@@ -118,7 +120,7 @@ def train(
     recipe += [*held_out.ids, None if store is None or regions is None else tables.recipe_of(regions)]
     job = Job(
         net, model_settings, task, asked, held_out, store, out, settings.optimisation, number,
-        f"train {model}", tuple(recipe), getattr(module, "optimizer", None),
+        f"train {model}", tuple(recipe), getattr(module, "optimizer", None), _encode(module, task),
     )  # fmt: skip
     done = getattr(module, "train", _train)(job)
     if processes.is_first():
@@ -150,6 +152,12 @@ def _reads(module: ModelModule) -> tuple[str, ...]:
     return getattr(module, "READS", ())
 
 
+def _encode(module: ModelModule, task: Task) -> Encode | None:
+    """What makes rows of a question's own program, for a model that reads it."""
+    found: Encode | None = getattr(module, "encoder", lambda task: None)(task)
+    return found
+
+
 def _store(model: str, regions: Path | None, features: Path | None, most: int | None) -> Store | None:
     """What the model sees of images; None for one that sees none."""
     kind = next((kind for kind in PICTURES if kind in _reads(plugin(model))), None)
@@ -176,7 +184,8 @@ def predict(
     """Answer the questions of ``parts`` with the model in ``run_folder`` and write the predictions table ``out``.
 
     Questions in the table ``paraphrases`` are answered once more, by the paraphrase. An answer that no train question
-    has can't be given: such questions are counted, and count as wrong. No program is read.
+    has can't be given: such questions are counted, and count as wrong. No program is read but by a model that says so
+    (``own_programs``): it gets each question's own.
     """
     torch.set_num_threads(settings.threads)
     set_deterministic()
@@ -191,11 +200,12 @@ def predict(
     task = Task(tokenizer, answers, dimension, most_regions, described.get("survey", {}))
     model = module.build(model_settings, task)
     model.load_state_dict(load_weights(run_folder / "model.safetensors"))
-    texts = {GENERATED: read_questions(dataset, scenes, split, parts)}
+    encode = _encode(module, task)
+    texts = {GENERATED: read_questions(dataset, scenes, split, parts, encode is not None)}
     texts |= {PARAPHRASED: paraphrased(texts[GENERATED], paraphrases)} if paraphrases else {}
     found, counts = [], {"in": len(texts[GENERATED])}
     for text, asked in texts.items():
-        shown = labelled(asked, task.answers, task.tokenizer, store, model_settings.longest)
+        shown = labelled(asked, task.answers, task.tokenizer, store, model_settings.longest, encode)
         best, p = _answer(model, shown, settings)
         columns = [[run] * len(asked), asked.ids, [text] * len(asked), [task.answers[number] for number in best], p]
         found.append(pa.table(columns, schema=PREDICTIONS.fields))

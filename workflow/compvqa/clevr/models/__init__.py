@@ -1,0 +1,1 @@
+"""Models that know CLEVR's functions, named ``clevr.<model>`` in ``config/models``."""
