@@ -66,7 +66,7 @@ def alone(net, program, features, geometry):
     regions = torch.from_numpy(np.concatenate([features, geometry], axis=1))
     if net.standard is not None:
         regions = (regions - net.standard.running_mean) / (net.standard.running_var + net.standard.eps).sqrt()
-    regions, geometry, count = net.regions(regions), torch.from_numpy(geometry), len(features)
+    regions, geometry, count = net.regions(regions), regions[:, -5:], len(features)
     sharp = float(net.sharpness.exp())
 
     def moved(shares, how):

@@ -103,14 +103,14 @@ def encoded(text: str, number: Mapping[str, Mapping[str, int]]) -> np.ndarray:
 class Seen:
     """What modules are told of the pictures of a batch's questions, K regions each."""
 
-    def __init__(self, net: ModuleNet, regions: torch.Tensor, geometry: torch.Tensor, mask: torch.Tensor):
+    def __init__(self, net: ModuleNet, regions: torch.Tensor, places: torch.Tensor, mask: torch.Tensor):
         n, k = mask.shape
         self.real = mask.to(regions.dtype)
         self.words = functional.logsigmoid(net.words(regions)).transpose(1, 2)  # [B, words, K]
         self.values = {group: net.values[group](regions) for group in GROUPS}  # [B, K, answers] each
-        places = torch.cat([geometry[:, :, None].expand(n, k, k, -1), geometry[:, None].expand(n, k, k, -1)], dim=3)
+        both = torch.cat([places[:, :, None].expand(n, k, k, -1), places[:, None].expand(n, k, k, -1)], dim=3)
         others = self.real[:, None] * (1 - torch.eye(k, dtype=regions.dtype, device=mask.device))
-        self.related = net.relations(places).sigmoid().permute(0, 3, 1, 2) * others[:, None]  # [B, relations, K, K]
+        self.related = net.relations(both).sigmoid().permute(0, 3, 1, 2) * others[:, None]  # [B, relations, K, K]
         self.others = others
 
     def same(self, group: str, questions: torch.Tensor) -> torch.Tensor:
@@ -171,20 +171,22 @@ class ModuleNet(nn.Module):
         """Scores ``logits`` [B, answers] of questions whose encoded programs are ``programs`` [B, P, 5], about pictures
         of the regions ``features`` [B, K, D] at the places ``geometry`` [B, K, 5]; ``loss`` where ``labels`` are given.
         The ``text`` is not read."""
-        regions = self.read(self.looking(features, question_of, len(programs)), geometry, region_mask)
-        seen = Seen(self, regions, geometry, region_mask)
+        regions, places = self.read(self.looking(features, question_of, len(programs)), geometry, region_mask)
+        seen = Seen(self, regions, places, region_mask)
         rows = programs.cpu().numpy()
         return scored(Run(self, seen, rows).answers(), labels)
 
-    def read(self, features: torch.Tensor, geometry: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def read(
+        self, features: torch.Tensor, geometry: torch.Tensor, mask: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """The regions [B, K, H] as words and values are told from them: from what is in them, and from how large they
-        are and where, without which nothing near tells a size. Padding takes no part in what is standard."""
+        are and where, without which nothing tells a size. Then their places [B, K, 5], for relations. Padding takes no
+        part in what is standard."""
         found = torch.cat([features, geometry], dim=2)
         if self.standard is not None:
             real = mask.bool()
             found = found.masked_scatter(real[..., None], self.standard(found[real]))
-        told: torch.Tensor = self.regions(found)
-        return told
+        return self.regions(found), found[..., -GEOMETRY:]
 
 
 Given: TypeAlias = tuple[Memory, torch.Tensor]  # what modules give, and where it is kept
