@@ -38,10 +38,11 @@ def made(root, tmp_path_factory):
     data |= {"testbed": "small", "shards": 1, "splits": {"names": [PAIR, OTHER]}}
     data["models"] = {"baselines": ["maj", "executor"], "trained": ["lstm-tiny"], "seeds": [1, 2], "splits": [PAIR]}
     data["models"]["variants"] = ["small", "large"]
-    data["scores"] = {"resamples": 20, "contrasts": []}
+    data["scores"] = {"resamples": 20, "contrasts": [], "facets": ["answer"]}
+    data["paper"] = {"show": [f"clevr-hope/{page}" for page in ("table1", "figure1", "figure7", "gaps", "measures")]}
     (project.folder / "config/small.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
     project = replace(project, config="config/small.yaml")
-    project.run("all", "results/small/evaluation/tallies.parquet")
+    project.run("all")
     return project
 
 
@@ -75,8 +76,11 @@ def test_a_tally_has_a_row_for_the_groups_of_a_minimal_test_that_are_answered_al
     found = [row for row in tallies if row["run"] == f"executor.{PAIR}.small.1" and row["facet"] == "all"]
     minimal = [(row["right"], row["n"], row["units"]) for row in found if row["part"] == "minimal_ood"]
     assert minimal == [(4, 4, 6)]
-    (maj,) = {(r["right"], r["n"]) for r in tallies if r["run"] == f"maj.{PAIR}.large.1" and r["part"] == "minimal_ood"}
-    assert maj[1] == 4
+    maj = [row for row in tallies if row["run"] == f"maj.{PAIR}.large.1" and row["part"] == "minimal_ood"]
+    assert {(row["n"], row["units"]) for row in maj if row["facet"] == "all"} == {(4, 6)}
+    assert {(row["value"], row["n"], row["units"]) for row in maj if row["facet"] == "answer"} == {
+        ("no", 3, 6), ("yes", 1, 6)
+    }  # fmt: skip
     assert sum(row["n"] * row["units"] for row in found if row["part"] == "minimal_iid") == 6 * 9
 
 

@@ -8,6 +8,7 @@ own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from compvqa.clevr.hope.sets import vocabulary_of
 from compvqa.clevr.splits.setups.controlled_pair import ControlledPair
 from compvqa.clevr.splits.setups.held_out_pair import HeldOutPair
 from compvqa.clevr.words import read_words
+from compvqa.errors import InputError
 from compvqa.evaluation.facets import ALL
 from compvqa.evaluation.tallies import TALLIES
 from compvqa.files import read_yaml
@@ -43,6 +45,7 @@ from compvqa.paper.render import Cell
 from compvqa.paper.scores import of_any_size
 from compvqa.paper.splits import files_of
 from compvqa.scenes.pairs import Vocabulary
+from compvqa.scenes.worlds.clevr.settings import Look
 from compvqa.splits.splitters import read_definition
 
 BASELINES = ("executor", "maj", "majtempl", "qtype")  # of which no gap is drawn
@@ -106,7 +109,7 @@ class Results:
         kept = {name: of for name, of in held.items() if bool(of.draw) == cut}
         ours, paper = (
             [run for run in runs if not wanted or frozenset(run.held.pair) in wanted]
-            for runs in (tested(rows, kept), printed(reference, vocabulary))
+            for runs in (tested(rows, kept), printed(reference))
         )
         bootstrap = Bootstrap(reference.options.get("resamples", Bootstrap.resamples))
         return Results(ours, paper, reference, bootstrap, vocabulary)
@@ -141,7 +144,8 @@ def _tallies(path: Path) -> list[dict[str, Any]]:
 
 
 def held_out(definitions: Sequence[Path], names: set[str], vocabulary: Vocabulary) -> dict[str, Held]:
-    """What the splits called so hold out, of those that hold out a pair; of two files of a name the first counts."""
+    """What the splits called so hold out, of those that hold out a pair; of two files of a name the first counts. Files
+    about values that the vocabulary has not are of another world."""
     found: dict[str, Held] = {}
     for path in files_of(definitions):
         data = read_yaml(path)
@@ -150,12 +154,21 @@ def held_out(definitions: Sequence[Path], names: set[str], vocabulary: Vocabular
             definition = read_definition(data)
             if isinstance(definition, HeldOutPair):
                 among = definition.among if isinstance(definition, ControlledPair) else None
-                found[name] = Held.of(name, definition.pair, vocabulary, among)
+                with suppress(InputError):
+                    found[name] = Held.of(name, definition.pair, vocabulary, among)
     return found
 
 
-def printed(reference: Reference, vocabulary: Vocabulary) -> list[Tested]:
-    """The paper's means: each pair, model and size a run of so many questions that printed percentages are exact."""
+def printed(reference: Reference) -> list[Tested]:
+    """The paper's means: each pair, model and size a run of so many questions that printed percentages are exact. The
+    paper's vocabulary is the world's own."""
+    look = Look()
+    vocabulary = {
+        "size": [*look.sizes],
+        "color": [*look.colors],
+        "material": [*look.materials],
+        "shape": [*look.shapes],
+    }
     rows: dict[tuple[str, str, str, str], np.ndarray] = {}
     for label, values in reference.rows.items():
         name, _, pair = label.partition(": ")
