@@ -1,6 +1,6 @@
 # CLEVR's questions for held-out pairs (CLEVR-HOPE): takes scene tables, templates and the pairs that the config's splits
 # name; gives for each a dataset of its own, in the chain that its split divides.
-from compvqa.clevr.hope.sets import HopeSettings, PairSettings, sets_of
+from compvqa.clevr.hope.sets import MINIMAL, TRAIN, HopeSettings, PairSettings, sets_of
 
 
 include: "clevr/templates.smk"
@@ -18,7 +18,7 @@ C = f"{T}/{{chain}}"
 
 wildcard_constraints:
     chain="|".join(map(re.escape, CHAINS)) or "none",
-    set="[a-z_]+",
+    sets="train|tests",
 
 
 def pair_of(chain):
@@ -35,6 +35,12 @@ def pair_settings(wildcards):
 
 
 SHOWN["words"] = [WORDS]
+
+
+def sets_in(wildcards):
+    """The sets of a pair that are made by one job: train, or all tests."""
+    names = [*sets_of(pair_of(wildcards.chain)), MINIMAL]
+    return [name for name in names if (name == TRAIN) == (wildcards.sets == "train")]
 
 
 rule pair_scenes:
@@ -69,13 +75,13 @@ rule pair_questions:
         taken=rules.pair_scenes.output.taken,
         scenes=SCENE_FILES,
     output:
-        questions=temp(f"{C}/questions/{{set}}.parquet"),  # all that counts of it is in the dataset
-        dropped=f"{C}/dropped/{{set}}.parquet",
-        record=f"{C}/questions/{{set}}.parquet.prov.json",
+        questions=temp(f"{C}/questions/{{sets}}.parquet"),  # all that counts of it is in the dataset
+        dropped=f"{C}/dropped/{{sets}}.parquet",
+        record=f"{C}/questions/{{sets}}.parquet.prov.json",
     log:
-        "logs/{chain}/questions-{set}.log",
+        "logs/{chain}/questions-{sets}.log",
     benchmark:
-        f"{JOBS}/{{chain}}/pair_questions-{{set}}.tsv"
+        f"{JOBS}/{{chain}}/pair_questions-{{sets}}.tsv"
     conda:
         "../../envs/data.yaml"
     container:
@@ -85,50 +91,20 @@ rule pair_questions:
         runtime=minutes(60, 0.5),
     params:
         config=pair_settings,
+        sets=lambda wildcards: repeated("--set", sets_in(wildcards)),
         asking=ASKING,
         asked=ASKED,
         seed=CONFIG.seed,
         code=code_of("pair_questions"),
     shell:
-        f"python -m compvqa clevr pair-questions {{output.questions:q}} --set {{wildcards.set:q}}"
+        f"python -m compvqa clevr pair-questions {{output.questions:q}} {{params.sets:q}}"
         f" --dropped {{output.dropped:q}} --taken {{input.taken:q}} --scenes {T}/scenes {{params.asking:q}}"
-        f" --testbed {CONFIG.testbed}{STAGE}"
-
-
-rule pair_minimal:
-    input:
-        scenes=SCENE_FILES,
-    output:
-        questions=temp(f"{C}/minimal.parquet"),  # all of it is in the dataset
-        record=f"{C}/minimal.parquet.prov.json",
-    log:
-        "logs/{chain}/minimal.log",
-    benchmark:
-        f"{JOBS}/{{chain}}/pair_minimal.tsv"
-    conda:
-        "../../envs/data.yaml"
-    container:
-        CONTAINERS["data"]
-    resources:
-        mem_mb=memory(2500, 2),
-        runtime=minutes(20, 0.05),
-    params:
-        config=pair_settings,
-        asking=ASKING,
-        asked=ASKED,
-        seed=CONFIG.seed,
-        code=code_of("pair_minimal"),
-    shell:
-        f"python -m compvqa clevr pair-minimal {{output.questions:q}} --scenes {T}/scenes {{params.asking:q}}"
         f" --testbed {CONFIG.testbed}{STAGE}"
 
 
 rule gather_pair:
     input:
-        questions=lambda wildcards: expand(
-            f"{C}/questions/{{set}}.parquet", chain=wildcards.chain, set=sets_of(pair_of(wildcards.chain))
-        ),
-        minimal=rules.pair_minimal.output.questions,
+        questions=[f"{C}/questions/train.parquet", f"{C}/questions/tests.parquet"],
         scenes=SCENE_FILES,
     output:
         questions=f"{C}/dataset/questions.parquet",
@@ -146,7 +122,7 @@ rule gather_pair:
         runtime=minutes(60, 0.05),
     params:
         config=pair_settings,
-        made=lambda wildcards, input: repeated("--questions", [*input.questions, input.minimal]),
+        made=lambda wildcards, input: repeated("--questions", input.questions),
         code=code_of("gather_pair"),
     shell:
         f"python -m compvqa clevr gather-pair {{output.questions:q}} {{params.made:q}} --scenes {T}/scenes"

@@ -48,7 +48,7 @@ HOPE = {"pools": {pool: {"sides": [side], "scenes": n} for pool, (side, n) in TA
 PAIR = json.dumps({"pair": ["large", "rubber"], "hope": HOPE | {"sizes": [1, 2, 3], "questions": {"per_scene": 2}}})
 POOLED_FILES = {side: f"made/pools/CLEVR_{side}_scenes.json" for side in ("train", "minimal")}
 POOLED_SCENES = json.dumps({"name": "clevr", "reader": "clevr", "files": POOLED_FILES})
-POOLED, TRAIN_SET = "--scenes made/pooled", "--set train --dropped made/l.parquet --taken made/taken.parquet"
+POOLED, LEFT = "--scenes made/pooled", "--dropped made/l.parquet --taken made/taken.parquet"
 CONTRAST = json.dumps({"describe": "contrast"})
 # Commands that import PyTorch and that no rule of that chain runs: those of models that look at whole pictures.
 ELSEWHERE = {"pictures", "gather-pictures"}
@@ -73,8 +73,8 @@ clevr gather-world made/pools --shard made/pool --shard made/minimal
 ingest made/pool_source --config '{POOLED_SCENES}'
 scenes made/pooled --source made/pool_source
 clevr pair-scenes made/taken.parquet {POOLED} --words config/words/clevr.json --config '{PAIR}'
-clevr pair-questions made/p.parquet {TRAIN_SET} {POOLED} {ASKING} --config '{PAIR}'
-clevr pair-minimal made/m.parquet {POOLED} {ASKING} --config '{PAIR}'
+clevr pair-questions made/p.parquet --set train {LEFT} {POOLED} {ASKING} --config '{PAIR}'
+clevr pair-questions made/m.parquet --set minimal {LEFT} {POOLED} {ASKING} --config '{PAIR}'
 clevr gather-pair made/pair.parquet --questions made/p.parquet --questions made/m.parquet {POOLED} --config '{PAIR}'
 crops made/cut {POOLED} --images clevr=made/pools/images --config '{CONTRAST}'
 gather-crops made/crops {POOLED} --images clevr=made/pools/images --shard made/cut --config '{CONTRAST}'

@@ -43,10 +43,7 @@ def gather(
     ``out_dropped``; of questions of one scene and template one is kept. ``parts`` is that of
     :class:`compvqa.clevr.parts.PartsSettings`. Gives counts.
     """
-    reasons: Counter[tuple[str, str]] = Counter()
-    for table in dropped:
-        for row in tables.read(table, DROPPED).to_pylist():
-            reasons[row["template"], row["reason"]] += row["n"]
+    reasons = summed(dropped)
     for shard in shards:
         tables.check(shard, QUESTIONS)
     with query.connect(out.parent, memory) as connection:
@@ -66,11 +63,25 @@ def gather(
         sql = f"""SELECT * EXCLUDE "in" REPLACE (coalesce(template, '{UNKNOWN}') AS template, "in" AS part)
             FROM offered JOIN kept USING (question_id)"""
         rows = query.write(connection, sql, out, QUESTIONS)
-    counted = [{"template": name, "reason": reason, "n": n} for (name, reason), n in sorted(reasons.items())]
-    tables.write(out_dropped, DROPPED, counted)
+    write_dropped(out_dropped, reasons)
     left = sum(n for (_, reason), n in reasons.items() if reason == RARER)
     sizes = {f"out: {part}": n for part, n in sorted(Counter(of).items())}
     return {"in": whole, "out": rows, **sizes, f"dropped: {RARER}": left, f"dropped: {UNANSWERED}": whole - answered}
+
+
+def summed(dropped: Sequence[Path]) -> Counter[tuple[str, str]]:
+    """The sum of what several tables dropped, by template and reason."""
+    reasons: Counter[tuple[str, str]] = Counter()
+    for table in dropped:
+        for row in tables.read(table, DROPPED).to_pylist():
+            reasons[row["template"], row["reason"]] += row["n"]
+    return reasons
+
+
+def write_dropped(path: Path, reasons: Mapping[tuple[str, str], int]) -> None:
+    """Write in how many scenes a template was tried in vain, by reason."""
+    rows = [{"template": name, "reason": reason, "n": n} for (name, reason), n in sorted(reasons.items())]
+    tables.write(path, DROPPED, rows)
 
 
 def _rows(offers: duckdb.DuckDBPyConnection) -> Iterator[Offer]:

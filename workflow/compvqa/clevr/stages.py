@@ -6,8 +6,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "clevr_questions": ("compvqa.clevr.generate",),
     "read_clevr_questions": ("compvqa.clevr.official",),
     "pair_scenes": ("compvqa.clevr.hope.walk",),
-    "pair_questions": ("compvqa.clevr.generate", "compvqa.clevr.hope.sets", "compvqa.clevr.hope.walk"),
-    "pair_minimal": ("compvqa.clevr.hope.minimal",),
+    "pair_questions": ("compvqa.clevr.hope.ask",),
     "gather_pair": ("compvqa.clevr.hope.gather",),
     "gather_clevr_questions": ("compvqa.clevr.gather",),
 }

@@ -35,7 +35,9 @@ def pair_scenes(
 
 def pair_questions(
     out: Made,
-    of: Annotated[str, typer.Option("--set", help="The set: train, complex_iid, complex_ood, complex_matched, …")],
+    of: Annotated[
+        list[str], typer.Option("--set", help="A set: train, complex_iid, complex_ood, …, or minimal; repeat for more.")
+    ],
     dropped: Annotated[Path, typer.Option(help="Table of templates that were tried in vain, to write.")],
     taken: Annotated[Path, typer.Option(help="Table of the scenes that the pair takes.")],
     scenes: Scenes,
@@ -46,43 +48,18 @@ def pair_questions(
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
-    """Fill CLEVR's templates for one set of a held-out pair: without it, with it, or with another of its types."""
-    from compvqa.clevr.generate import generate
-    from compvqa.clevr.hope.sets import SETS, PairSettings, asking
-    from compvqa.clevr.hope.walk import taken_of
-    from compvqa.clevr.templates import read_templates
-    from compvqa.clevr.words import read_words
-
-    frame = Frame("pair_questions", config, seed, code)
-    settings, said = frame.settings(PairSettings), read_words(words)
-    frame.note({"testbed": testbed, "set": of})
-    known, chosen = read_templates(*templates), taken_of(taken, SETS[of].pool)
-    rules = asking(settings, of, said)
-    work = partial(generate, scenes, known, said, rules, seed, testbed, out, dropped, chosen=chosen, part=of)
-    frame.run(work, [*scene_tables(scenes), taken, *templates, words], [out, dropped])
-
-
-def pair_minimal(
-    out: Made,
-    scenes: Scenes,
-    templates: Templates,
-    words: Words,
-    testbed: Testbed = "clevr",
-    config: Config = None,
-    seed: Seed = 1,
-    code: Code = None,
-) -> None:
-    """Ask of pictures of one object whether it is of a pair: groups of four that differ in nothing but two values."""
-    from compvqa.clevr.hope.minimal import questions
+    """Fill CLEVR's templates for sets of a held-out pair: without it, with it, or with another of its types; and ask of
+    pictures of one object whether it is of the pair, in groups of four that differ in nothing but two values."""
+    from compvqa.clevr.hope.ask import ask
     from compvqa.clevr.hope.sets import PairSettings
     from compvqa.clevr.templates import read_templates
     from compvqa.clevr.words import read_words
 
-    frame = Frame("pair_minimal", config, seed, code)
-    settings = frame.settings(PairSettings)
-    frame.note({"testbed": testbed})
-    work = partial(questions, scenes, settings, read_templates(*templates), read_words(words), seed, testbed, out)
-    frame.run(work, [*scene_tables(scenes), *templates, words], [out])
+    frame = Frame("pair_questions", config, seed, code)
+    settings, said, known = frame.settings(PairSettings), read_words(words), read_templates(*templates)
+    frame.note({"testbed": testbed, "sets": of})
+    work = partial(ask, of, scenes, taken, settings, known, said, seed, testbed, out, dropped)
+    frame.run(work, [*scene_tables(scenes), taken, *templates, words], [out, dropped])
 
 
 def gather_pair(

@@ -13,7 +13,7 @@ from compvqa.clevr.words import Words
 from compvqa.scenes.pairs import Among, Pair, Vocabulary, combinations, unseen, within
 from compvqa.settings import Settings
 
-TRAIN = "train"
+TRAIN, MINIMAL = "train", "minimal"
 
 
 class Taken(Settings):
@@ -99,7 +99,7 @@ OWN = tuple(name for name, found in SETS.items() if not found.common)
 
 
 def sets_of(settings: PairSettings) -> list[str]:
-    """The sets that are made for a pair."""
+    """The sets that are made for a pair, besides the minimal ones."""
     return [name for name, found in SETS.items() if settings.common is not None or not found.common]
 
 
