@@ -9,7 +9,7 @@ from compvqa.features.store import Regions
 from compvqa.models import visualbert
 from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.questions.tables import PARAPHRASES
-from compvqa.training.data import Questions, collate, paraphrased, shared_words, word_tokenizer
+from compvqa.training.data import Questions, collate, labelled, paraphrased, shared_words, word_tokenizer
 
 
 def test_a_regular_plural_shares_the_token_of_its_singular():
@@ -66,6 +66,21 @@ def test_a_batch_pads_what_regions_show_as_unknown():
         return {"tokens": [2, 3], "regions": [regions], "label": 1, "named": named}
 
     assert collate([item([1]), item([0, 1, -1])])["named"].tolist() == [[1, -1, -1], [0, 1, -1]]
+
+
+def test_a_batch_pads_programs_with_rows_of_nothing_and_equal_ones_are_encoded_once():
+    told = []
+
+    def encode(program):
+        told.append(program)
+        return np.full((len(program), 3), len(program), np.int64)
+
+    asked = Questions(["a", "b", "c"], ["is it ?"] * 3, ["yes"] * 3, [[], [], []], ["xx", "x", "xx"])
+    shown = labelled(asked, ["yes"], word_tokenizer(asked.texts), None, 9, encode)
+    programs = collate([shown[number] for number in range(3)])["programs"]
+    assert programs[:, :, 0].tolist() == [[2, 2], [1, 0], [2, 2]] and programs.shape == (3, 2, 3)
+    assert told == ["xx", "x"]
+    assert "programs" not in collate([labelled(asked, ["yes"], word_tokenizer(asked.texts), None, 9)[0]])
 
 
 def test_paraphrases_stand_in_the_place_of_texts_and_questions_without_one_are_left_out(tmp_path):
