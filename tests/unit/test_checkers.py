@@ -18,7 +18,7 @@ FOUND = [
     ("compvqa.splits.setups.SetupModule", "compvqa.splits.setups", "SETUP"),
     ("compvqa.evaluation.contrasts.Contrast", "compvqa.evaluation.contrasts", "rows"),
     ("compvqa.models.baseline.Baseline", "compvqa.models", "COLUMNS"),
-    ("compvqa.training.loop.ModelModule", "compvqa.models", "ModelSettings"),
+    ("compvqa.training.modules.ModelModule", "compvqa.models", "ModelSettings"),
     ("compvqa.paper.tables.TableModule", "compvqa.paper.tables", "make"),
     ("compvqa.paper.figures.FigureModule", "compvqa.paper.figures", "make"),
     ("compvqa.paper.tables.TableModule", "compvqa.covr.paper.tables", "make"),

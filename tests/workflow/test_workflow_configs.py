@@ -17,6 +17,7 @@ pytestmark = pytest.mark.xdist_group("configs")  # one process, so that each con
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
 ON_TOP_OF = {"demo-full": "config", "tiny-full": "tiny"}
+ON_TOP_OF |= {"clevr-hope-nmn": "clevr-hope", "clevr-hope-medium-lxmert": "clevr-hope-medium"}
 PARAPHRASED = ("Development (paraphrased)", "Test (paraphrased)")
 SIZES = (0, 50, 125, 250, 500, 1000, 2500, 5000, 10_000, 20_000, 33_000)  # of Figure 13
 # Numbers of the paper that no run here can have: people were asked, generated questions have nobody's paraphrases, and

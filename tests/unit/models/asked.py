@@ -17,6 +17,7 @@ from compvqa.scenes.tables import SCENES
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 from compvqa.training import loop
+from compvqa.training.prediction import predict
 
 NAMES = ("red", "green", "blue", "small", "large", "round", "flat", "wooden", "old", "new", "thin", "wet")
 STEPS = {"epochs": 999, "most_steps": 240, "batch_size": 16, "evaluations": 2, "patience": 0, "weight_decay": 0}
@@ -65,7 +66,7 @@ class Asked:
     def answers(self, run: Path, **given: object) -> dict[str, str]:
         """What a trained model answers to the dev questions."""
         files = [self.folder / "questions.parquet", None, ["dev"], self.folder / "scenes.parquet", None, None]
-        loop.predict(run, "a.b.c.1", *files, run / "predictions.parquet", **given)
+        predict(run, "a.b.c.1", *files, run / "predictions.parquet", **given)
         table = tables.read(run / "predictions.parquet", PREDICTIONS)
         return dict(zip(table["question_id"].to_pylist(), table["answer"].to_pylist(), strict=True))
 

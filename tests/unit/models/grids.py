@@ -20,6 +20,7 @@ from compvqa.questions.dataset import CORE, dataset_schema
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import stable_hash
 from compvqa.training import loop
+from compvqa.training.prediction import predict
 
 DATASET = dataset_schema(LANGUAGE.name, CORE)
 COLOURS, SIDE, PICTURES = ("red", "green", "blue"), 2, 160
@@ -84,7 +85,7 @@ class Grids:
         """The share of dev questions that a trained model answers right."""
         asked = [self.folder / "questions.parquet", None, ["dev"], self.folder / "scenes.parquet"]
         seen = [self.folder / "regions.parquet", self.folder / "grid.safetensors"]
-        loop.predict(run, "a.b.c.1", *asked, *seen, run / "predictions.parquet")
+        predict(run, "a.b.c.1", *asked, *seen, run / "predictions.parquet")
         told = tables.read(run / "predictions.parquet", PREDICTIONS)
         wanted = tables.read(self.folder / "questions.parquet", columns=["question_id", "answer"])
         answers = dict(zip(*(wanted[name].to_pylist() for name in ("question_id", "answer")), strict=True))

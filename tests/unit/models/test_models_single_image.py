@@ -16,6 +16,7 @@ from compvqa.training import fit as fitting
 from compvqa.training import loop
 from compvqa.training.data import collate, examples, word_tokenizer
 from compvqa.training.fit import OptimisationSettings, fit, prepare
+from compvqa.training.prediction import predict
 from unit.models.asked import Asked
 
 SHAPES, COLORS = ("cube", "sphere", "cylinder"), ("red", "blue", "green")
@@ -181,7 +182,7 @@ def test_a_store_of_grids_is_trained_on_and_asked_from(module, tmp_path):
     counts = loop.train(name, *given, *store, None, tmp_path / "run", size, settings, 1)
     assert counts["steps"] == 2
     asked = given[0], None, ["dev"], given[4]
-    told = loop.predict(tmp_path / "run", "a.b.c.1", *asked, *store, tmp_path / "told.parquet")
+    told = predict(tmp_path / "run", "a.b.c.1", *asked, *store, tmp_path / "told.parquet")
     assert told["out"] == told["in"] > 0
     with pytest.raises(InputError, match=f"the model {name} reads {module.READS[0]}: name the folder"):
         loop.train(name, *given, None, None, None, tmp_path / "run", size, settings, 1)

@@ -18,7 +18,8 @@ from compvqa.models import lxmert, vilbert, visualbert
 from compvqa.models.baseline import PREDICTIONS
 from compvqa.scenes.tables import SCENES
 from compvqa.training.fit import OptimisationSettings
-from compvqa.training.loop import TrainingSettings, predict, train
+from compvqa.training.loop import TrainingSettings, train
+from compvqa.training.prediction import predict
 from compvqa.training.settings import PredictionSettings
 from unit.models.volta_state import REGION, VILBERT, VISUALBERT, made_state
 

@@ -234,8 +234,9 @@ def train(
 ) -> None:
     """Train a model on the questions of a split's part (section 5)."""
     from compvqa.run import validate
-    from compvqa.training.loop import TrainingSettings, plugin
+    from compvqa.training.loop import TrainingSettings
     from compvqa.training.loop import train as work
+    from compvqa.training.modules import plugin
     from compvqa.training.processes import share
 
     frame = Frame("train", config, seed, code)
@@ -274,7 +275,7 @@ def predict(
 ) -> None:
     """Answer the questions of a split's parts with a trained model."""
     from compvqa.run import validate
-    from compvqa.training.loop import predict as work
+    from compvqa.training.prediction import predict as work
     from compvqa.training.settings import PredictionSettings
 
     frame = Frame("predict", config, 0, code)

@@ -25,6 +25,7 @@ from compvqa.seeds import generator
 from compvqa.training import fit as fitting
 from compvqa.training import loop
 from compvqa.training.data import Examples, collate, word_tokenizer
+from compvqa.training.prediction import predict
 from fixtures.clevr_scenes import WORDS, drawn_programs, drawn_scenes
 
 SIZE = ModelSettings(hidden_size=6, relation_size=5)
@@ -261,7 +262,7 @@ def test_it_learns_what_words_look_like_and_reads_each_question_s_own_program_to
         changed = [row | {"program": program(row)} for row in rows]
         tables.write(tmp_path / "asked.parquet", dataset_schema("clevr", CORE), changed)
         files = [tmp_path / "asked.parquet", None, ["dev"], folder / "scenes.parquet", *store]
-        right.append(loop.predict(tmp_path, "a.b.c.1", *files, tmp_path / "predictions.parquet")["generated: right"])
+        right.append(predict(tmp_path, "a.b.c.1", *files, tmp_path / "predictions.parquet")["generated: right"])
     assert right[0] > 95 and right[1] == 0
 
 

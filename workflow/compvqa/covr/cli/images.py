@@ -64,7 +64,7 @@ def image_filter(
     """Train the model that tells which simple subgraphs are in the images of one fold, on all other folds."""
     from compvqa.covr.filters.images.training import FILES, PresenceTraining, train_presence
     from compvqa.run import validate
-    from compvqa.training.loop import plugin
+    from compvqa.training.modules import plugin
 
     frame = Frame("image_filter", config, seed, code)
     request = frame.settings(FilterRequest)

@@ -25,7 +25,7 @@ def pretrain(
     from compvqa.covr.pretraining.training import MatchSettings
     from compvqa.covr.pretraining.training import pretrain as work
     from compvqa.run import validate
-    from compvqa.training.loop import plugin
+    from compvqa.training.modules import plugin
 
     frame = Frame("pretrain", config, seed, code)
     request = frame.settings(ModelRequest)

@@ -32,7 +32,7 @@ from compvqa.settings import Settings
 from compvqa.training.data import UNKNOWN, Examples, collate, examples
 from compvqa.training.fit import OptimisationSettings, fit, prepare
 from compvqa.training.job import gather_phases
-from compvqa.training.loop import plugin, tokenizer_of
+from compvqa.training.modules import plugin, tokenizer_of
 
 
 class MatchOptimisation(OptimisationSettings):

@@ -30,7 +30,7 @@ from compvqa.seeds import by_rank
 from compvqa.settings import Settings
 from compvqa.training.data import collate, shared_words
 from compvqa.training.fit import OptimisationSettings, fit, prepare
-from compvqa.training.loop import plugin, tokenizer_of
+from compvqa.training.modules import plugin, tokenizer_of
 from compvqa.weights import load_weights
 
 FILES = ("model.safetensors", "model.json", "history.parquet", "saw.parquet")

@@ -34,7 +34,7 @@ from compvqa.query import rebatch
 from compvqa.scenes.graph import SceneStore
 from compvqa.training.data import collate
 from compvqa.training.device import device, narrowed, set_deterministic
-from compvqa.training.loop import plugin
+from compvqa.training.modules import plugin
 from compvqa.weights import load_weights
 
 PART = 32_768  # pairs that are scored and kept together

@@ -1,0 +1,59 @@
+"""The modules of trained models, by their names: what is asked of them in training and when they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Protocol
+
+from tokenizers import Tokenizer
+
+from compvqa import plugins
+from compvqa.errors import InputError
+from compvqa.features.grids import open_store
+from compvqa.models.declared import PICTURES
+from compvqa.models.task import Task
+from compvqa.settings import Settings
+from compvqa.training.data import Encode, Store, word_tokenizer
+
+
+class ModelModule(Protocol):
+    """What each module of a trained model has; :mod:`compvqa.models` says what it may have besides."""
+
+    @property
+    def ModelSettings(self) -> type[Any]: ...
+
+    def build(self, settings: Any, task: Task, /) -> Any: ...
+
+
+def plugin(model: str) -> ModuleType:
+    """The module of the model named ``model``; InputError where there is none."""
+    return plugins.find("compvqa.models", model, "build", "model")
+
+
+def tokenizer_of(model: str, settings: Settings, texts: Iterable[str], base: Tokenizer | None = None) -> Tokenizer:
+    """The tokenizer of the released weights of ``model``; without such, one of the words of ``texts``, after those of
+    ``base``."""
+    own = getattr(plugin(model), "tokenizer", lambda settings: None)(settings)
+    return own or word_tokenizer(texts, base)
+
+
+def reads_of(module: ModelModule) -> tuple[str, ...]:
+    return getattr(module, "READS", ())
+
+
+def encoder_of(module: ModelModule, task: Task) -> Encode | None:
+    """What makes rows of a question's own program, for a model that reads it."""
+    found: Encode | None = getattr(module, "encoder", lambda task: None)(task)
+    return found
+
+
+def store_of(model: str, regions: Path | None, features: Path | None, most: int | None) -> Store | None:
+    """What the model sees of images; None for one that sees none."""
+    kind = next((kind for kind in PICTURES if kind in reads_of(plugin(model))), None)
+    if kind is None:
+        return None
+    if regions is None or features is None:
+        raise InputError(f"the model {model} reads {kind}: name the folder of features (--features).")
+    return open_store([regions, features], most)
