@@ -3,62 +3,13 @@
 import pytest
 import torch
 from tokenizers import Tokenizer, models
-from torch.nn import functional
 from transformers import PreTrainedTokenizerFast
 
 from compvqa.errors import InputError
 from compvqa.models import vilbert, visualbert
-from unit.models.volta_state import HIDDEN, POOLED, REGION, VILBERT, VISUALBERT, made_state
+from unit.models.volta_state import HIDDEN, POOLED, REGION, VILBERT, VISUALBERT, by_hand, made_state
 
 BOTH = pytest.mark.parametrize(("module", "plan"), [(vilbert, VILBERT), (visualbert, VISUALBERT)])
-
-
-def by_hand(state, plan, words, features, places):
-    """The product of the pooled vectors for one text (ids) and one image, sub-layer by sub-layer, in VOLTA's order."""
-
-    def linear(name, x):
-        return x @ state[f"bert.{name}.weight"].T + state[f"bert.{name}.bias"]
-
-    def norm(name, x):
-        return functional.layer_norm(x, (HIDDEN,), state[f"bert.{name}.weight"], state[f"bert.{name}.bias"], 1e-12)
-
-    def table(name):
-        return state[f"bert.embeddings.{name}.weight"]
-
-    features = torch.cat([features.mean(dim=0, keepdim=True), features])
-    places = torch.cat([torch.tensor([[0.0, 0, 1, 1, 1]]), places])
-    text = table("word_embeddings")[words] + table("position_embeddings")[: len(words)]
-    t = norm("embeddings.LayerNorm", text + table("token_type_embeddings")[0])
-    if plan["shared"]:
-        kind = table("token_type_embeddings_visual")[1] + table("position_embeddings_visual")[0]
-        v = norm("embeddings.LayerNorm", linear("embeddings.projection", features) + kind)
-    else:
-        seen = linear("v_embeddings.image_embeddings", features)
-        v = norm("v_embeddings.LayerNorm", seen + linear("v_embeddings.image_location_embeddings", places))
-    for at in range(max(plan["t_ff"]) + 1):
-        layer = f"encoder.layer.{at}."
-        before = {"t": t, "v": v}
-        sides = {"t": "", "v": "v_"}
-        for own, prefix in sides.items():
-            new = before[own]
-            others = [side for side in "tv" if at in plan[own + side]]
-            if others:
-                keys, values = (
-                    torch.cat([linear(f"{layer}attention_self.{sides[side]}{part}", before[side]) for side in others])
-                    for part in ("key", "value")
-                )
-                query = linear(f"{layer}attention_self.{prefix}query", new)
-                heads = []
-                for head in range(HIDDEN // 64):
-                    of = slice(64 * head, 64 * head + 64)
-                    heads.append(torch.softmax(query[:, of] @ keys[:, of].T / 8, dim=1) @ values[:, of])
-                mixed = linear(f"{layer}attention_output.{prefix}dense", torch.cat(heads, dim=1))
-                new = norm(f"{layer}attention_output.{prefix}LayerNorm", mixed + new)
-            if at in plan[f"{own}_ff"]:
-                fed = functional.gelu(linear(f"{layer}intermediate.{prefix}dense", new))
-                new = norm(f"{layer}output.{prefix}LayerNorm", linear(f"{layer}output.{prefix}dense", fed) + new)
-            t, v = (new, v) if own == "t" else (t, new)
-    return linear("t_pooler.dense", t[0]).relu() * linear("v_pooler.dense", v[0]).relu()
 
 
 def backbone(module, state, folder, feature_dim=REGION):

@@ -1,6 +1,7 @@
 """State dicts as VOLTA makes them, small and of random numbers."""
 
 import torch
+from torch.nn import functional
 
 HIDDEN, FED, WORDS, PLACES, REGION, POOLED = 128, 24, 30, 16, 7, 20
 # Like ctrl_vilbert_base.json and ctrl_visualbert_base.json, with 2 text layers and 2 blocks, and with 2 layers.
@@ -53,3 +54,71 @@ def made_state(plan):
     linear("bert.t_pooler.dense", POOLED, HIDDEN)
     linear("bert.v_pooler.dense", POOLED, HIDDEN)
     return state
+
+
+def by_hand(state, plan, words, features, places, whole=True):
+    """The product of the pooled vectors for one text (ids) and one image, sub-layer by sub-layer, in VOLTA's order.
+
+    ``whole``: with a region of the whole image before the others, as VOLTA has it.
+    """
+
+    def linear(name, x):
+        return x @ state[f"bert.{name}.weight"].T + state[f"bert.{name}.bias"]
+
+    def norm(name, x):
+        return functional.layer_norm(x, (HIDDEN,), state[f"bert.{name}.weight"], state[f"bert.{name}.bias"], 1e-12)
+
+    def table(name):
+        return state[f"bert.embeddings.{name}.weight"]
+
+    if whole:
+        features = torch.cat([features.mean(dim=0, keepdim=True), features])
+        places = torch.cat([torch.tensor([[0.0, 0, 1, 1, 1]]), places])
+    text = table("word_embeddings")[words] + table("position_embeddings")[: len(words)]
+    t = norm("embeddings.LayerNorm", text + table("token_type_embeddings")[0])
+    if plan["shared"]:
+        kind = table("token_type_embeddings_visual")[1] + table("position_embeddings_visual")[0]
+        v = norm("embeddings.LayerNorm", linear("embeddings.projection", features) + kind)
+    else:
+        seen = linear("v_embeddings.image_embeddings", features)
+        v = norm("v_embeddings.LayerNorm", seen + linear("v_embeddings.image_location_embeddings", places))
+    for at in range(max(plan["t_ff"]) + 1):
+        layer = f"encoder.layer.{at}."
+        before = {"t": t, "v": v}
+        sides = {"t": "", "v": "v_"}
+        for own, prefix in sides.items():
+            new = before[own]
+            others = [side for side in "tv" if at in plan[own + side]]
+            if others:
+                keys, values = (
+                    torch.cat([linear(f"{layer}attention_self.{sides[side]}{part}", before[side]) for side in others])
+                    for part in ("key", "value")
+                )
+                query = linear(f"{layer}attention_self.{prefix}query", new)
+                heads = []
+                for head in range(HIDDEN // 64):
+                    of = slice(64 * head, 64 * head + 64)
+                    heads.append(torch.softmax(query[:, of] @ keys[:, of].T / 8, dim=1) @ values[:, of])
+                mixed = linear(f"{layer}attention_output.{prefix}dense", torch.cat(heads, dim=1))
+                new = norm(f"{layer}attention_output.{prefix}LayerNorm", mixed + new)
+            if at in plan[f"{own}_ff"]:
+                fed = functional.gelu(linear(f"{layer}intermediate.{prefix}dense", new))
+                new = norm(f"{layer}output.{prefix}LayerNorm", linear(f"{layer}output.{prefix}dense", fed) + new)
+            t, v = (new, v) if own == "t" else (t, new)
+    return linear("t_pooler.dense", t[0]).relu() * linear("v_pooler.dense", v[0]).relu()
+
+
+def fine_tuned_state(plan, answers, layers=2):
+    """A state dict as COVR's authors' training leaves one: VOLTA's, and what is above it, of random numbers."""
+    state = {f"encoder.{name}": value for name, value in made_state(plan).items()}
+    sizes = {"encoder.head.logit_fc.0": (9, POOLED), "hidden_layer.0": (2 * POOLED, 5 * POOLED)}
+    sizes["classifier_layer"] = answers, POOLED
+    for layer in (f"agg_fc.{number}." for number in range(layers)):
+        sizes |= {f"{layer}attention.self.{part}": (POOLED, POOLED) for part in ("query", "key", "value")}
+        sizes |= {f"{layer}attention.output.dense": (POOLED, POOLED)}
+        sizes |= {f"{layer}intermediate.dense": (FED, POOLED), f"{layer}output.dense": (POOLED, FED)}
+        for norm in (f"{layer}attention.output.LayerNorm", f"{layer}output.LayerNorm"):
+            state |= {f"{norm}.weight": 1 + torch.randn(POOLED) / 9, f"{norm}.bias": torch.randn(POOLED) / 9}
+    for name, (out, size) in sizes.items():
+        state |= {f"{name}.weight": torch.randn(out, size) / size**0.5, f"{name}.bias": torch.randn(out) / 9}
+    return state | {"img_cls_token": torch.randn(POOLED)}

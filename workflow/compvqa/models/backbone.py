@@ -69,6 +69,12 @@ class BertSettings(BackboneSettings):
         "google-bert/bert-base-uncased",
         description="name or folder of the tokenizer of released weights",
     )
+    as_released: bool = Field(
+        False,
+        description="the net that COVR's released code trains: no region of the whole image, the first one is pooled; "
+        "questions filled up to five images by images of zeros, which are seen; layers over images fed forward as wide "
+        "as the backbone's; dropout of pooled vectors; texts cut before their [SEP]. It needs a file of VOLTA's",
+    )
 
 
 class ProductPooler(nn.Module):
@@ -161,6 +167,16 @@ def released_model(kind: type[Model], checkpoint: str, feature_dim: int, known: 
         raise InputError(f"the weights {checkpoint} of {kind.__name__} can't be loaded ({reason}).") from None
     check_features(checkpoint, getattr(model.config, known), feature_dim)
     return model
+
+
+def words_of(settings: BertSettings, released: bool) -> Tokenizer | None:
+    """The tokenizer of ``released`` weights, None where there are none; as COVR released, it cuts before the [SEP]."""
+    if not released:
+        return None
+    found = released_tokenizer(settings.words)
+    if settings.as_released:
+        found.enable_truncation(settings.longest)
+    return found
 
 
 def released_tokenizer(name: str) -> Tokenizer:

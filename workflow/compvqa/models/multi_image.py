@@ -43,7 +43,7 @@ class MultiImageModel(nn.Module):
                 hidden_size=hidden,
                 num_hidden_layers=settings.image_layers,
                 num_attention_heads=settings.heads,
-                intermediate_size=2 * hidden,
+                intermediate_size=self.fed_size(hidden),
                 hidden_dropout_prob=settings.dropout,
                 attention_probs_dropout_prob=settings.dropout,
                 attn_implementation="sdpa",
@@ -51,10 +51,18 @@ class MultiImageModel(nn.Module):
         )
         self.cls = nn.Parameter(torch.zeros(hidden))
         self.classifier = nn.Linear(hidden, n_answers)
-        initialise(self.over_images, settings.initializer_range)
-        initialise(self.classifier, settings.initializer_range)
-        nn.init.normal_(self.cls, std=settings.initializer_range)
+        self.draw(settings.initializer_range)
         self.new = NEW if getattr(settings, "checkpoint", "") else ("",)
+
+    def fed_size(self, hidden: int) -> int:
+        """How wide the layers over the images, ``hidden`` wide, are fed forward."""
+        return 2 * hidden
+
+    def draw(self, scale: float) -> None:
+        """Draw the first weights of what comes after the backbone, ``scale`` being their spread."""
+        initialise(self.over_images, scale)
+        initialise(self.classifier, scale)
+        nn.init.normal_(self.cls, std=scale)
 
     def start_from(self, weights: Mapping[str, torch.Tensor], words: Mapping[int, int]) -> None:
         """Take the ``weights`` of a pretraining, all but the classifier's (:func:`load_pretrained`)."""
@@ -84,12 +92,18 @@ class MultiImageModel(nn.Module):
             pooled = self.backbone(input_ids, attention_mask, nothing, place, mask)[0]
             question_of = torch.arange(len(input_ids), device=question_of.device)
         else:
-            pooled = self._pooled(input_ids, attention_mask, features, geometry, region_mask, question_of)
-        rows, mask = self._rows(pooled, question_of, len(input_ids))
+            pooled = self.pooled(input_ids, attention_mask, features, geometry, region_mask, question_of)
+        return self.answered(pooled, question_of, len(input_ids), labels)
+
+    def answered(
+        self, pooled: torch.Tensor, question_of: torch.Tensor, n: int, labels: torch.Tensor | None
+    ) -> dict[str, torch.Tensor]:
+        """What :meth:`forward` gives for ``n`` questions, of the vectors ``pooled`` [m, H] of their images."""
+        rows, mask = self._rows(pooled, question_of, n)
         seen = self.over_images(rows, attention_mask=mask[:, None, None, :]).last_hidden_state[:, 0]
         return scored(self.classifier(seen), labels)
 
-    def _pooled(
+    def pooled(
         self,
         input_ids: torch.Tensor,
         attention_mask: torch.Tensor,

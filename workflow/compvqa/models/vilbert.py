@@ -2,9 +2,9 @@
 attends to the other.
 
 As in VOLTA's controlled setup (Bugliarello et al., 2021): layers over the text alone, then blocks in which both streams
-first attend to each other and then each to itself; the regions come after one of the whole image; what is pooled of the
-text is multiplied by what is pooled of the image. With ``checkpoint`` the weights of a file of VOLTA's; without, a tiny
-one for training from scratch on one core.
+first attend to each other and then each to itself; the regions come after one of the whole image (but ``as_released``);
+what is pooled of the text is multiplied by what is pooled of the image. With ``checkpoint`` the weights of a file of
+VOLTA's; without, a tiny one for training from scratch on one core.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from torch import nn
 from transformers import BertConfig
 from transformers.models.bert.modeling_bert import BertEmbeddings, BertLayer
 
+from compvqa.errors import InputError
 from compvqa.features.store import GEOMETRY
-from compvqa.models import multi_image
+from compvqa.models import as_released
 from compvqa.models.backbone import (
     PLACE_SIZE,
     BertSettings,
@@ -30,9 +31,9 @@ from compvqa.models.backbone import (
     check_features,
     initialise,
     layer_over,
-    released_tokenizer,
     waves,
     with_whole,
+    words_of,
 )
 from compvqa.models.multi_image import MultiImageModel
 from compvqa.models.task import Task
@@ -74,6 +75,9 @@ class Backbone(nn.Module):
 
     def __init__(self, settings: ModelSettings, vocab_size: int, feature_dim: int):
         super().__init__()
+        self.whole = not settings.as_released  # whether a region of the whole image comes first
+        if settings.as_released and not settings.checkpoint:
+            raise InputError("as_released needs a file of VOLTA's, not '': name one as checkpoint.")
         if not settings.checkpoint:
             config = BertConfig(**settings.bert(vocab_size))
             self._build(config, settings.text_layers, settings.blocks, feature_dim, PLACE_SIZE, config.hidden_size)
@@ -91,7 +95,7 @@ class Backbone(nn.Module):
     def _build(
         self, config: BertConfig, text_layers: int, blocks: int, feature_dim: int, place_size: int, pooled: int
     ) -> None:
-        self.hidden_size, self.region_size = pooled, config.hidden_size
+        self.hidden_size, self.region_size, self.fed_size = pooled, config.hidden_size, config.intermediate_size
         self.text = BertEmbeddings(config)
         self.image = ImageEmbeddings(config, feature_dim, place_size)
         self.text_layers = nn.ModuleList(BertLayer(config) for _ in range(text_layers))
@@ -125,9 +129,10 @@ class Backbone(nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Pooled vectors [n, H] and the regions' before their last layer [n, K, R]; arguments as
         :class:`MultiImageModel` gives them. The last layers work for what is pooled alone."""
-        features, geometry, region_mask = with_whole(features, geometry, region_mask)
+        if self.whole:
+            features, geometry, region_mask = with_whole(features, geometry, region_mask)
         words, regions = (mask.bool()[:, None, None, :] for mask in (attention_mask, region_mask))
-        text, image = self.text(input_ids), self.image(features, geometry)
+        text, image = self.text(input_ids), self.image(features.to(geometry.dtype), geometry)
         for layer in self.text_layers:
             text = layer_over(layer, text, text, words)
         blocks: list[Any] = [*self.blocks]
@@ -137,7 +142,7 @@ class Backbone(nn.Module):
                 layer_over(block["image_to_text"], image, text, words),
             )
             asked = 1 if number == len(self.blocks) else None
-            seen = image[:, 1:]
+            seen = image[:, self.whole :]
             text = layer_over(block["text"], text[:, :asked], text, words)
             image = layer_over(block["image"], image[:, :asked], image, regions)
         return self.pooler(text[:, 0], image[:, 0]), seen
@@ -145,9 +150,9 @@ class Backbone(nn.Module):
 
 def build(settings: ModelSettings, task: Task) -> MultiImageModel:
     """The multi-image model over this backbone."""
-    return multi_image.build(Backbone, settings, task)
+    return as_released.build(Backbone, settings, task)
 
 
 def tokenizer(settings: ModelSettings) -> Tokenizer | None:
     """The tokenizer of the released weights; None where there are none."""
-    return released_tokenizer(settings.words) if settings.checkpoint else None
+    return words_of(settings, bool(settings.checkpoint))

@@ -2,8 +2,8 @@
 stream.
 
 With ``checkpoint`` released weights: a transformers checkpoint, or a file of VOLTA's controlled setup (Bugliarello et
-al., 2021), whose regions come after one of the whole image and whose pooled text is multiplied by the pooled image.
-Neither knows where regions are. Without, a tiny one for training from scratch on one core.
+al., 2021), whose regions come after one of the whole image (but ``as_released``) and whose pooled text is multiplied by
+the pooled image. Neither knows where regions are. Without, a tiny one for training from scratch on one core.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from tokenizers import Tokenizer
 from torch import nn
 from transformers import VisualBertConfig, VisualBertModel
 
-from compvqa.models import multi_image
+from compvqa.errors import InputError
+from compvqa.models import as_released
 from compvqa.models.backbone import (
     PLACE_SIZE,
     BertSettings,
@@ -27,9 +28,9 @@ from compvqa.models.backbone import (
     check_features,
     layer_over,
     released_model,
-    released_tokenizer,
     waves,
     with_whole,
+    words_of,
 )
 from compvqa.models.multi_image import MultiImageModel
 from compvqa.models.task import Task
@@ -58,6 +59,7 @@ class Backbone(nn.Module):
         super().__init__()
         self.pooler: ProductPooler | None = None
         self.place_size = 0 if settings.checkpoint else PLACE_SIZE
+        self.whole = not settings.as_released  # whether a region of the whole image comes first
         if Path(settings.checkpoint).is_file():
             self._volta(Weights.read(settings.checkpoint), feature_dim)
         elif settings.checkpoint:
@@ -65,7 +67,9 @@ class Backbone(nn.Module):
         else:
             seen = {"visual_embedding_dim": feature_dim + PLACE_SIZE, "num_hidden_layers": settings.layers}
             self.bert = VisualBertModel(VisualBertConfig(**settings.bert(vocab_size), **seen))
-        self.region_size = self.bert.config.hidden_size
+        if settings.as_released and not self.pooler:
+            raise InputError(f"as_released needs a file of VOLTA's, not {settings.checkpoint!r}: name one.")
+        self.region_size, self.fed_size = self.bert.config.hidden_size, self.bert.config.intermediate_size
         self.hidden_size = self.pooler.text.out_features if self.pooler else self.region_size
 
     def _volta(self, weights: Weights, feature_dim: int) -> None:
@@ -110,7 +114,8 @@ class Backbone(nn.Module):
         What VisualBertModel computes, but attention is fused and the last layer works for what is pooled alone: about
         half the time on a processor.
         """
-        if self.pooler:
+        whole = bool(self.pooler) and self.whole
+        if whole:
             features, geometry, region_mask = with_whole(features, geometry, region_mask)
         seen = features.to(geometry.dtype)  # autocast to bfloat16 concatenates no float16
         if self.place_size:
@@ -123,15 +128,15 @@ class Backbone(nn.Module):
         words = input_ids.shape[1]
         if self.pooler:
             text, image = layer_over(last, hidden[:, [0, words]], hidden, mask).unbind(dim=1)
-            return self.pooler(text, image), hidden[:, words + 1 :]
+            return self.pooler(text, image), hidden[:, words + whole :]
         return self.bert.pooler(layer_over(last, hidden[:, :1], hidden, mask)), hidden[:, words:]
 
 
 def build(settings: ModelSettings, task: Task) -> MultiImageModel:
     """The multi-image model over this backbone."""
-    return multi_image.build(Backbone, settings, task)
+    return as_released.build(Backbone, settings, task)
 
 
 def tokenizer(settings: ModelSettings) -> Tokenizer | None:
     """The tokenizer of the released weights; None where there are none."""
-    return released_tokenizer(settings.words) if settings.checkpoint else None
+    return words_of(settings, bool(settings.checkpoint))

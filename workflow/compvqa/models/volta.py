@@ -1,9 +1,11 @@
 """VOLTA's files of released weights (Bugliarello et al., 2021): which of their names is which of ours.
 
 Read are those of the controlled setup, ``ctrl_visualbert_base`` and ``ctrl_vilbert_base``: the state of a model as
-torch saves it. VOLTA counts sub-layers, attention and feed-forward apart, first those over the text alone; a number
-stands for both streams, whose names differ by ``v_``. The tables below map its modules to ours, weights and biases
-alike. The heads of its pretraining (``cls.``) have no place here.
+torch saves it; and a net that COVR's authors fine-tuned from one, whose parts above the backbone
+(:mod:`compvqa.models.as_released`) are no loss where the backbone alone is taken. VOLTA counts sub-layers, attention
+and feed-forward apart, first those over the text alone; a number stands for both streams, whose names differ by ``v_``.
+The tables below map its modules to ours, weights and biases alike. The heads of its pretraining (``cls.``) have no
+place here.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import pickle
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -23,6 +25,8 @@ from torch import nn
 from compvqa.errors import InputError
 
 BACKBONE = "bert."  # how the names of the model begin, without its heads
+INNER = "encoder."  # how all of VOLTA's names begin in a net that was fine-tuned
+FINE_TUNED = ("agg_fc.", "img_cls_token", "hidden_layer.", "classifier_layer.", "head.")  # the names above it there
 HEAD_SIZE = 64  # of an attention head, in BERT's models of every size
 TEXT, IMAGE = "", "v_"  # the two streams in VOLTA's names
 
@@ -99,7 +103,7 @@ class Weights:
 
     path: str
     state: Mapping[str, torch.Tensor]
-    others: tuple[str, ...] = ()  # the names of what is no part of the model itself
+    others: Mapping[str, torch.Tensor] = field(default_factory=dict)  # what is no part of the model itself
 
     @classmethod
     def read(cls, path: str) -> Weights:
@@ -111,10 +115,12 @@ class Weights:
                 state = torch.load(path, map_location="cpu", weights_only=True)
         except (OSError, EOFError, RuntimeError, pickle.UnpicklingError, SafetensorError) as error:
             raise InputError(f"VOLTA's weights {path} can't be read ({str(error).splitlines()[0]}).") from None
-        if not isinstance(state, Mapping) or not any(str(name).startswith(BACKBONE) for name in state):
+        if isinstance(state, Mapping):
+            state = {str(name).removeprefix(INNER): value for name, value in state.items()}
+        if not isinstance(state, Mapping) or not any(name.startswith(BACKBONE) for name in state):
             raise InputError(f"{path} holds no weights named {BACKBONE}…: give the model file of VOLTA's release.")
         own = {name.removeprefix(BACKBONE): value for name, value in state.items() if name.startswith(BACKBONE)}
-        return cls(path, own, tuple(name for name in state if not name.startswith(BACKBONE)))
+        return cls(path, own, {name: value for name, value in state.items() if not name.startswith(BACKBONE)})
 
     def size(self, name: str, axis: int) -> int:
         """The size of an axis of the tensor ``name``; InputError where there is none."""
@@ -171,7 +177,8 @@ class Weights:
                 shapes = f"{tuple(value.shape)}, not {tuple(own[name].shape)}"
                 raise InputError(f"{self.path}: what becomes {name} has the shape {shapes}: choose another file.")
         used = {f"{theirs}.{kind}" for theirs in names for kind in ("weight", "bias")}
-        unused = [*(BACKBONE + name for name in self.state if name not in used), *self.others]
+        others = [name for name in self.others if not name.startswith(FINE_TUNED)]
+        unused = [*(BACKBONE + name for name in self.state if name not in used), *others]
         if unused:
             tops = ", ".join(sorted({name.split(".")[0] for name in unused}))
             warnings.warn(
