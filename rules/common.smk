@@ -8,6 +8,7 @@ from shlex import quote
 from urllib.parse import quote as percent_encoded, unquote
 
 from snakemake.exceptions import WorkflowError
+from snakemake.utils import update_config
 
 PROJECT = Path(workflow.current_basedir).parent
 # Where definitions, plugins and rules are found: beside the user's configs, then in the project.
@@ -185,8 +186,11 @@ def split_settings(name, m=None):
 
 
 def model_settings(name, *sections, **changed):
-    """A model's module and size, some of it changed, and further sections of its file, as JSON."""
+    """A model's module and size, some of it changed, and further sections of its file, as JSON. Where its images are
+    zeroed, what the file says under ``zeroed`` comes in the place of that."""
     model = MODELS.load(name)
+    if changed.get("images") == "zeroed":
+        update_config(model, model.get("zeroed", {}))
     size = {**model.get("settings", {}), **changed}
     return as_json({"model": model["model"], "settings": size} | {key: model.get(key, {}) for key in sections})
 

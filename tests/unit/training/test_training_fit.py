@@ -106,6 +106,50 @@ def test_pretrained_layers_have_a_rate_of_their_own(data):
     assert not fitting._optimizer(made, settings, ("",)).param_groups[0]["params"]
 
 
+def test_what_is_named_does_not_decay(data):
+    _, words = data
+    made = MultiImageModel(Backbone(MODEL, words, 4), MODEL, 2)
+    named = {"undecayed": ("bias", "LayerNorm.weight"), "weight_decay": 0.1, "learning_rate": 0.5, "epsilon": 1e-6}
+    optimizer = fitting._optimizer(made, SETTINGS.model_copy(update=named), ("classifier.",))
+    assert len(optimizer.param_groups) == 4 and {group["eps"] for group in optimizer.param_groups} == {1e-6}
+    before = {name: value.detach().clone() for name, value in made.named_parameters()}
+    for value in made.parameters():
+        value.grad = torch.zeros_like(value)
+    optimizer.step()
+    for name, value in made.named_parameters():
+        spared = name.endswith("bias") or "LayerNorm" in name
+        assert torch.allclose(value, before[name] * (1 if spared else 0.95)), name
+    assert {"cls", "over_images.layer.0.output.LayerNorm.weight"} <= before.keys()
+
+
+def test_each_number_of_a_gradient_is_cut_while_a_run_lasts(data, tmp_path):
+    weight = torch.nn.Linear(3, 1)
+    hooks = fitting._clipped(weight, 0.5)
+    weight(torch.tensor([0.1, -2.0, 7.0])).backward()
+    assert weight.weight.grad.tolist() == [[pytest.approx(0.1), -0.5, 0.5]] and weight.bias.grad.tolist() == [0.5]
+    assert len(hooks) == 2 and not fitting._clipped(weight, 0)
+    cut = SETTINGS.model_copy(update={"clip": 0.0, "clip_each": 1e-12, "epsilon": 1.0})  # nothing is left to learn
+    free = cut.model_copy(update={"clip_each": 0.0})
+    first, tight, loose = (run(data, tmp_path / name, of)[1] for name, of in zip("abc", (cut, cut, free), strict=True))
+    assert first == tight != loose
+
+
+def test_examples_are_drawn_anew_for_each_pass_or_kept_in_their_order(data, tmp_path):
+    asked, words = data
+    for order, alike in (("kept", True), ("drawn", False)):
+        settings = OptimisationSettings(epochs=2, batch_size=8, evaluations=1, patience=0, order=order)
+        seed = prepare(settings, 0, "test")
+        made, seen = MultiImageModel(Backbone(MODEL, words, 4), MODEL, 2), []
+
+        def watched(items, made=made, seen=seen):
+            if made.training:
+                seen.extend(item["label"] for item in items)
+            return collate(items)
+
+        fit(made, asked, asked, tmp_path / order, settings, seed, "test", ["test"], collate=watched)
+        assert len(seen) == 2 * len(asked) and (seen == 2 * list(asked.labels)) is alike
+
+
 def test_a_process_has_one_gpu_however_many_are_visible(data, tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     arguments = fitting._arguments(SETTINGS, tmp_path, 3, 1, 0, True)

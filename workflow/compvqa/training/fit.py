@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence, Sized
+from itertools import product
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 import torch
 from safetensors.torch import save_file
+from torch.utils.hooks import RemovableHandle
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from compvqa import tables
@@ -78,6 +80,7 @@ def fit(
         ],
     )
     trainer.remove_callback(PrinterCallback)
+    hooks = _clipped(model, settings.clip_each)
     if processes.number():  # the Trainer seeds all alike: they would drop out the same of different examples
         torch.manual_seed(stable_hash(seed, "process", processes.number()) & 0xFFFFFFFF)
     try:
@@ -86,6 +89,8 @@ def fit(
         if told := disk_full(error, checkpoints):
             raise told from None
         raise
+    for hook in hooks:
+        hook.remove()
     trainer.accelerator.wait_for_everyone()  # to read the checkpoint that is kept
     if processes.is_first():
         write_history(out / "history.parquet", trainer.state.log_history)
@@ -102,12 +107,22 @@ def _steps(n: int, settings: OptimisationSettings) -> int:
 
 
 def _optimizer(model: torch.nn.Module, settings: OptimisationSettings, new: tuple[str, ...]) -> torch.optim.AdamW:
-    rate = settings.learning_rate
+    """AdamW over all that learns, pretrained and not; of both, what decays and, where the settings spare some, the rest."""
     learnt = [(name, value) for name, value in model.named_parameters() if value.requires_grad]
-    pretrained = [value for name, value in learnt if not name.startswith(new)]
-    others = [value for name, value in learnt if name.startswith(new)]
-    groups = [{"params": pretrained, "lr": settings.pretrained_rate * rate}, {"params": others, "lr": rate}]
-    return torch.optim.AdamW(groups, betas=(0.9, settings.beta2), weight_decay=settings.weight_decay, fused=True)
+    rates = {False: settings.pretrained_rate * settings.learning_rate, True: settings.learning_rate}
+    decays = {False: settings.weight_decay} | ({True: 0.0} if settings.undecayed else {})
+    groups = []
+    for (spared, decay), (fresh, rate) in product(decays.items(), rates.items()):
+        kind = spared, fresh
+        chosen = [value for name, value in learnt if kind == (name.endswith(settings.undecayed), name.startswith(new))]
+        groups.append({"params": chosen, "lr": rate, "weight_decay": decay})
+    return torch.optim.AdamW(groups, betas=(0.9, settings.beta2), eps=settings.epsilon, fused=True)
+
+
+def _clipped(model: torch.nn.Module, most: float) -> list[RemovableHandle]:
+    """Have each number of a gradient cut at ``most`` as soon as it is known; nothing for 0."""
+    learnt = [value for value in model.parameters() if value.requires_grad and most]
+    return [value.register_hook(lambda gradient: gradient.clamp(-most, most)) for value in learnt]
 
 
 class _Arguments(TrainingArguments):
@@ -137,6 +152,7 @@ def _arguments(
         lr_scheduler_kwargs={"num_decay_steps": round(settings.decay * steps), "decay_type": "linear"},
         warmup_steps=round(settings.warmup * steps),
         max_grad_norm=settings.clip,
+        train_sampling_strategy={"drawn": "random", "kept": "sequential"}[settings.order],
         eval_strategy="steps" if looks else "no",
         eval_steps=every,
         save_strategy="steps",

@@ -26,8 +26,17 @@ class OptimisationSettings(Settings):
     warmup: float = Field(0.1, ge=0, lt=1, description="share of the steps before the peak")
     decay: float = Field(0.9, ge=0, le=1, description="share of the steps, at the end, over which it falls to zero")
     weight_decay: float = Field(0.01, ge=0, description="of AdamW")
+    undecayed: tuple[str, ...] = Field(
+        (), description="ends of the names of weights that do not decay, such as bias and LayerNorm.weight"
+    )
     beta2: float = Field(0.999, gt=0, lt=1, description="of AdamW")
-    clip: float = Field(1.0, gt=0, description="largest norm of a gradient")
+    epsilon: float = Field(1e-8, gt=0, description="of AdamW")
+    clip: float = Field(1.0, ge=0, description="largest norm of a gradient; 0: any")
+    clip_each: float = Field(0.0, ge=0, description="largest size of each number of a gradient; 0: any")
+    order: Literal["drawn", "kept"] = Field(
+        "drawn",
+        description="of the training examples: drawn for each pass, or kept in all: by question id, as good as drawn",
+    )
     evaluations: int = Field(8, ge=1, description="times that the held-out examples are looked at, evenly spread")
     patience: int = Field(3, ge=0, description="stop after so many looks without a better accuracy; 0: never")
     keep: Literal["best", "last"] = Field(
