@@ -107,7 +107,7 @@ def _steps(n: int, settings: OptimisationSettings) -> int:
 
 
 def _optimizer(model: torch.nn.Module, settings: OptimisationSettings, new: tuple[str, ...]) -> torch.optim.AdamW:
-    """AdamW over all that learns, pretrained and not; of both, what decays and, where the settings spare some, the rest."""
+    """AdamW over all that learns, pretrained or not, and of both what decays and what the settings spare."""
     learnt = [(name, value) for name, value in model.named_parameters() if value.requires_grad]
     rates = {False: settings.pretrained_rate * settings.learning_rate, True: settings.learning_rate}
     decays = {False: settings.weight_decay} | ({True: 0.0} if settings.undecayed else {})
