@@ -352,6 +352,25 @@ DIVIDED = list(dict.fromkeys(map(dataset_of, CONFIG.splits.names))) or [dataset_
 INDEX = [f"{T}/paper/index.html"]
 
 
+def scored_of(chain):
+    """The splits of a chain that are scored."""
+    return [name for name in ANSWERED if CHAIN_OF[name] == chain]
+
+
+def answers_of(chain):
+    """The answers of the runs of these: in the main chain of those trained on iid as well, which has all parts."""
+    splits = {*scored_of(chain), *([] if chain else [IID])}
+    files = {f"{T}/runs/{run}/predictions.parquet": run for run in RUNS}
+    files |= {f"{T}/baselines/{run}.parquet": run for run in BASELINES}
+    return [path for path, run in files.items() if run.split(".")[1] in splits]
+
+
+def seen_in(chain):
+    """What models have seen of these splits before they were trained on them."""
+    splits = {*scored_of(chain), *([] if chain else [IID])}
+    return [path for (model, split), files in SEEN.items() if split in splits for path in files]
+
+
 def repeated(option, values):
     """The words of a command line that give an option once for each value; the shell line quotes them (:q)."""
     return [f"{option}={value}" for value in values]
