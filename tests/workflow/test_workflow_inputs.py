@@ -82,7 +82,10 @@ def test_a_config_with_a_number_of_too_many_digits_is_named(project):
             {"paper": {"show": ["covr/table3", "covr/table16"]}},
             "paper.show names covr/table16, of which nothing can be",
         ),
-        ({"paper": {"show": ["table6"]}}, "its files lie in folders, so write covr-submission/table6 or covr/table6."),
+        (
+            {"paper": {"show": ["table6"]}},
+            "its files lie in folders, so write clevr-hope/table6 or covr-submission/table6 or covr/table6.",
+        ),
         ({"paper": {"show": ["covr/filters"]}}, "names covr/filters, of which nothing can be made: it needs chains"),
     ],
 )
