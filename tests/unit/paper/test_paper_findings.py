@@ -69,6 +69,13 @@ def test_of_two_numbers_that_are_the_same_neither_is_above():
     assert judged(claim, Number(0.0, 0.0, 0.0), Number(0.0, 0.0, 0.0)) == VERDICTS[3]
 
 
+@pytest.mark.parametrize(("value", "firm", "points"), [(2.0, 0, 1), (-2.0, 3, 2)])
+def test_numbers_of_few_decide_nothing(value, firm, points):
+    claim, zero = Claim(of=("t", "r", "c"), at_least=0.1), Number(0.0, 0.0, 0.0)
+    for n, verdict in ((4, points), (5, firm), (None, firm)):
+        assert judged(claim, Number(value, value - 1, value + 1, n=n), zero, least=5) == VERDICTS[verdict]
+
+
 @given(st.floats(-9, 9), st.floats(0, 5), st.floats(0, 5), st.floats(-9, 9), st.floats(0, 9))
 def test_a_verdict_is_firm_where_every_value_of_the_interval_gives_the_same(value, below, above, least, width):
     claim = Claim(of=("t", "r", "c"), at_least=least, at_most=least + width)

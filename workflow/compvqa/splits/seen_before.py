@@ -64,8 +64,8 @@ def seen_before(
 
     ``saw`` are the tables of images that the model's encoder and pretraining were trained on: :class:`InputError` names
     one that a part of the split asks about and its setup holds apart, or a word that its definition wants ``unnamed``.
-    ``asked`` are the questions that the pretraining
-    amounts to (:mod:`compvqa.questions.asked`); None: the model has none of ours. ``scenes`` is the scenes table.
+    ``asked`` are the questions that the pretraining amounts to (:mod:`compvqa.questions.asked`); None: the model has
+    none of ours. ``scenes`` is the scenes table.
     """
     described = read_definition(definition)
     setup, name = find_setup(described.setup), described.name
@@ -138,7 +138,7 @@ def _named(path: Path, described: Definition) -> frozenset[str]:
         raise InputError(
             f"split {described.name} holds out {described.told()}, and the encoder of {path.parent} was trained on our "
             f"pictures to name {' and '.join(words)}: take features that nobody taught these words on them "
-            "(features.pictures or features.released), or leave the split out."
+            "(features.crops, features.pictures or features.released), or leave the split out."
         )
     return named
 

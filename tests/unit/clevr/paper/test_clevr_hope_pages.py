@@ -195,6 +195,7 @@ def test_cut_vocabularies_are_compared_draw_by_draw(inputs, tmp_path):
     for gap in ("Complex gap", "Common test", "Minimal gap"):
         assert float(last[gap]) == pytest.approx(float(ends[0][gap]) - float(ends[1][gap]), abs=1e-3)
         assert 0 < float(last[f"{gap} low"]) < float(last[gap]) < float(last[f"{gap} high"])
+        assert last[f"{gap} n"] == "2"
     assert last["Pairs"] == "2" and [row["Bits"] for row in made.values()] == ["0.05", "0.06", "0.13", "0.25", ""]
 
 
@@ -230,6 +231,8 @@ def test_findings_are_told_by_our_numbers_and_by_the_paper_s(inputs, tmp_path):
         "In cut vocabularies of the same types the gap is narrower where there is more diversity",
     ]
     assert rows["The more diverse a pair, the narrower its gap"]["Here"].startswith("holds")
+    few = rows["In cut vocabularies of the same types the gap is narrower where there is more diversity"]
+    assert few["Here"].startswith("points that way")  # of two draws, however far their interval is from 0
     assert rows["The minimal gap of Tensor-NMN widens with more data"]["Here"] == MISSING
 
 

@@ -54,6 +54,9 @@ INTERVALS = (
     "In brackets: our interval, by a bootstrap that draws pairs (with their draws), of each its runs, and of each run "
     "its scenes or groups of questions."
 )
+FEWEST = 5  # pairs, with their draws, of which an interval tells anything of others
+OF_PAIRS = f"{INTERVALS} Then n, its pairs with their draws: of fewer than {FEWEST} it tells little of others."
+OF_RUNS = f"{INTERVALS} Then n, the pair's runs."
 TOGETHER = "All models"
 PRINTED = 100  # the paper's percentages have two digits after the point
 
@@ -202,11 +205,20 @@ def bits_of(runs: Sequence[Tested]) -> str:
 
 
 def beside(estimate: Estimate | None, paper: Printed, reference: Reference, form: str = "points") -> Cell:
-    """An estimate beside the paper's value."""
+    """An estimate over pairs beside the paper's value; of few pairs it has no colour."""
     if estimate is None:
         return Cell(paper=paper, form=form)
-    told: dict[str, Any] = {"interval": estimate.interval, "comparable": not reference.apart}
+    known = estimate.pairs >= FEWEST and not reference.apart
+    told: dict[str, Any] = {"interval": estimate.interval, "n": estimate.pairs, "comparable": known}
     return Cell(estimate.value, estimate.deviation, paper, form, **told)
+
+
+def of_pair(estimate: Estimate | None, paper: Printed, reference: Reference) -> Cell:
+    """An estimate over the runs of one pair beside the paper's value."""
+    if estimate is None:
+        return Cell(paper=paper, form="points")
+    told: dict[str, Any] = {"interval": estimate.interval, "n": estimate.runs, "comparable": not reference.apart}
+    return Cell(estimate.value, estimate.deviation, paper, "points", **told)
 
 
 def named(variant: str) -> str:

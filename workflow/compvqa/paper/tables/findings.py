@@ -16,6 +16,7 @@ from compvqa.sheets import meant
 
 Lines = Mapping[tuple[str, str], Mapping[str, str]]  # of made tables, by table and row
 MISSING = "not measured"
+POINTS = {True: VERDICTS[1], False: VERDICTS[2]}  # of what no interval decides
 COLUMNS = ("First", "Second", "Here", "By the paper's numbers", "The paper's words")
 TOLD = {True: "fits", False: "does not fit", None: ""}  # of the paper's own numbers
 
@@ -29,6 +30,7 @@ class Number:
     high: float | None = None
     paper: str | None = None
     asked: int = 0  # as of a cell
+    n: int | None = None  # of how many questions, or whatever else its table counts; None: it does not say
 
     @property
     def ours(self) -> tuple[float, float, float] | None:
@@ -63,13 +65,13 @@ def make(inputs: Inputs, reference: Reference) -> Table:
 
     Its inputs are other tables of the paper as they were made (CSV), by name; one that is not shown may be missing.
     Of two numbers the interval of their difference is as wide as their intervals allow. A claim of several numbers is
-    shown by the one that fits it least.
+    shown by the one that fits it least. Numbers of fewer than ``options.least``, as their n says, decide nothing.
     """
     lines = _read(path for name in reference.inputs for path in inputs.get(name, ()))
     rows, verdicts = [], Counter[str]()
     for name, fact in reference.facts.items():
         claim = claim_of(reference, name)
-        found = [_judge(claim, lines, *places) for places in claim.pairs()]
+        found = [_judge(claim, lines, *places, reference.options.get("least", 0)) for places in claim.pairs()]
         told = [one for one in found if one.verdict != MISSING]
         shown = max(told, key=lambda one: (VERDICTS.index(one.verdict), one.beyond), default=found[0])
         verdicts[shown.verdict] += 1
@@ -81,12 +83,12 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     return Table(reference.title, reference.citation, "What is said", COLUMNS, tuple(rows), notes)
 
 
-def _judge(claim: Claim, lines: Lines, of: Plain, less: Plain | None) -> Judged:
+def _judge(claim: Claim, lines: Lines, of: Plain, less: Plain | None, least: int) -> Judged:
     first = number(lines, of)
     second = number(lines, less) if less else Number(0.0, 0.0, 0.0, "0")
     value = None if first.value is None or second.value is None else first.value - second.value
     beyond = 0.0 if value is None else max(claim.at_least - value, value - claim.at_most)
-    return Judged(first, second, of, judged(claim, first, second), beyond)
+    return Judged(first, second, of, judged(claim, first, second, least), beyond)
 
 
 def _here(shown: Judged, told: int, of: int) -> str:
@@ -103,12 +105,13 @@ def _papers(claim: Claim, found: Iterable[Judged]) -> str:
     return TOLD[all(map(claim.fits, printed)) if printed else None]
 
 
-def judged(claim: Claim, first: Number, second: Number) -> str:
-    """What our numbers say of a claim."""
+def judged(claim: Claim, first: Number, second: Number, least: int = 0) -> str:
+    """What our numbers say of a claim; of fewer than ``least`` they point one way at most."""
     if first.ours is None or second.ours is None:
         return MISSING
     (a, a_low, a_high), (b, b_low, b_high) = first.ours, second.ours
-    return claim.verdict(a - b, a_low - b_high, a_high - b_low)
+    few = any(one.n is not None and one.n < least for one in (first, second))
+    return POINTS[claim.fits(a - b)] if few else claim.verdict(a - b, a_low - b_high, a_high - b_low)
 
 
 def number(lines: Lines, place: Plain) -> Number:
@@ -118,7 +121,8 @@ def number(lines: Lines, place: Plain) -> Number:
     ends = (line.get(name) for name in (column, f"{column} low", f"{column} high"))
     value, low, high = map(_measured, ends)
     asked = int(line.get(f"{column} asked before") or 0)
-    return Number(value, low, high, line.get(f"{column} (paper)") or None, asked)
+    n = line.get(f"{column} n")
+    return Number(value, low, high, line.get(f"{column} (paper)") or None, asked, int(n) if n else None)
 
 
 def _measured(cell: str | None) -> float | None:

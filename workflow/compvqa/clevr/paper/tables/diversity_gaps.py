@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from compvqa.clevr.hope.gaps import GAPS, Measure, Tested, over_pairs
 from compvqa.clevr.hope.resampled import rank_correlation
 from compvqa.clevr.paper.held import (
-    INTERVALS,
+    OF_PAIRS,
     TRAINED_ON,
     Model,
     Results,
@@ -46,7 +46,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     notes += [*_trends(results, model, measure), *doubts(results, [model])]
     told = (*notes, *reference.notes)
     columns = ("Bits", *sizes)
-    return Table(reference.title, reference.citation, "Diversity", columns, tuple(rows), told, doubt=INTERVALS)
+    return Table(reference.title, reference.citation, "Diversity", columns, tuple(rows), told, doubt=OF_PAIRS)
 
 
 def _rows(label: str, runs: Sequence[Tested], results: Results, measure: Measure, sizes: Sequence[str]) -> list[Row]:

@@ -10,7 +10,7 @@ import numpy as np
 from compvqa.clevr.hope.gaps import GAPS, GROUPS_RIGHT, YES, Measure, Tested
 from compvqa.clevr.hope.resampled import Bootstrap, Estimate, correlated
 from compvqa.clevr.paper.held import (
-    INTERVALS,
+    OF_PAIRS,
     TRAINED_ON,
     Model,
     Results,
@@ -48,7 +48,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     notes += [*doubts(results, models), *reference.notes]
     columns = tuple(model.label for model in shown)
     title, citation = reference.title, reference.citation
-    return Table(title, citation, "Number", columns, tuple(rows), tuple(notes), doubt=INTERVALS)
+    return Table(title, citation, "Number", columns, tuple(rows), tuple(notes), doubt=OF_PAIRS)
 
 
 def _cell(line: Line, model: Model, results: Results) -> Cell:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compvqa.clevr.hope.gaps import GAPS, GROUPS_RIGHT, YES, Tested, grouped, having, mean_of
-from compvqa.clevr.paper.held import INTERVALS, Model, Results, beside, bits_of, diversities, doubts, named, together
+from compvqa.clevr.paper.held import OF_PAIRS, Model, Results, beside, bits_of, diversities, doubts, named, together
 from compvqa.clevr.paper.tables.diversity_gaps import rise_of
 from compvqa.paper.data import Inputs
 from compvqa.paper.reference import Reference
@@ -35,7 +35,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         notes.insert(0, "No model was tested on such pairs here.")
     columns = ("Pairs", "Runs", "Bits", *MEASURES)
     title, citation = reference.title, reference.citation
-    return Table(title, citation, "Model and diversity", columns, tuple(rows), tuple(notes), doubt=INTERVALS)
+    return Table(title, citation, "Model and diversity", columns, tuple(rows), tuple(notes), doubt=OF_PAIRS)
 
 
 def _kinds(model: Model) -> list[tuple[str, list[Tested]]]:

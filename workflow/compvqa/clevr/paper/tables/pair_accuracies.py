@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compvqa.clevr.hope.gaps import Measure
-from compvqa.clevr.paper.held import INTERVALS, TRAINED_ON, Results, beside, doubts
+from compvqa.clevr.paper.held import OF_RUNS, TRAINED_ON, Results, doubts, of_pair
 from compvqa.paper.data import Inputs
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
@@ -25,9 +25,9 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         cells = [Cell(ours[pair].diversity if pair in ours else None, form="count" if pair in ours else "none")]
         for size in sizes:
             of = [run for run in runs if run.variant == (reference.shown(size).variant or size)]
-            cells.append(beside(results.estimate(of, measure), reference.value(label, size), reference))
+            cells.append(of_pair(results.estimate(of, measure), reference.value(label, size), reference))
         rows.append(Row(label, tuple(cells), note="" if runs else "not run", note_from=1))
     notes = ["Accuracy in percent; mean ± population deviation over runs.", *doubts(results, [model])]
     columns = ("Diversity", *sizes)
     told = (*notes, *reference.notes)
-    return Table(reference.title, reference.citation, "Pair", columns, tuple(rows), told, doubt=INTERVALS)
+    return Table(reference.title, reference.citation, "Pair", columns, tuple(rows), told, doubt=OF_RUNS)
