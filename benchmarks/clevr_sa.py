@@ -35,6 +35,7 @@ from compvqa.models.lstm import last_of
 from compvqa.models.task import Task
 from compvqa.training import fit as fitting
 from compvqa.training.data import Examples, collate, examples, read_questions, word_tokenizer
+from compvqa.training.device import device
 from compvqa.training.fit import OptimisationSettings, fit, prepare
 
 SMALL = {"word_size": 64, "hidden_size": 128, "layers": 1, "attention_size": 128, "classifier": (128,)}
@@ -56,6 +57,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=0, help="processes that load data of our loop")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--precision", default="auto", help="of our loop: auto, float32 or bfloat16; theirs is float32")
     parser.add_argument("--warm-up", type=int, default=8, help="first steps of each turn that do not count")
     options = parser.parse_args()
     for size in options.size:
@@ -181,14 +183,15 @@ def difference(ours: cnn_lstm_sa.CnnLstmSa, asked: Examples, h5: Path, side: int
 
 
 def theirs_trained(net: InTheirWay, asked: Examples, h5: Path, options: argparse.Namespace) -> Turn:
+    place = device()
     loader = torch.utils.data.DataLoader(TheirData(asked, h5), options.batch, shuffle=True, num_workers=THEIR_WORKERS)
-    optimizer = torch.optim.Adam(net.parameters(), RATE)
+    optimizer = torch.optim.Adam(net.to(place).parameters(), RATE)
     begun, waited, cpu = [], [], []
     batches = endless(loader)
     for _ in range(options.steps + 1):
         begun.append(time.perf_counter())
         cpu.append(time.process_time())
-        tokens, pictures, labels = next(batches)
+        tokens, pictures, labels = (given.to(place) for given in next(batches))
         waited.append(time.perf_counter() - begun[-1])
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(net(tokens, pictures), labels)
@@ -216,6 +219,7 @@ def ours_trained(net: cnn_lstm_sa.CnnLstmSa, asked: Examples, options: argparse.
     settings = OptimisationSettings(
         epochs=999, most_steps=options.steps + 1, batch_size=options.batch, learning_rate=RATE, warmup=0, decay=0,
         weight_decay=0, evaluations=1, patience=0, keep="last", workers=options.workers, threads=options.threads,
+        precision=options.precision,
     )  # fmt: skip
     fitting.Trainer = Clock
     number = prepare(settings, 1, "benchmark")

@@ -199,6 +199,9 @@ def notes(estimates: list[Estimate], total: Total) -> Iterator[str]:
         yield f"Of the disk, {_size(total.replaced)} replace what is there now."
     if total.bound:
         yield "GPU h with a ≤ were measured on CPUs: an upper bound."
+    on = Counter(name for one in estimates if one.job.gpus and one.cost for name in one.cost.machines)
+    if on:
+        yield f"GPU h are of jobs like those that were measured on: {_counted(on)}."
     for reason in sorted({estimate.unknown for estimate in estimates} - {""}):
         jobs = [estimate for estimate in estimates if estimate.unknown == reason]
         kinds = Counter(" of ".join(filter(None, (one.job.rule, one.model))) for one in jobs)

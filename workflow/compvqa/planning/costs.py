@@ -100,12 +100,25 @@ def _fixed(points: Sequence[tuple[float, float]], typical: float) -> float:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a job is expected to cost; ``bound`` says that it asks for a GPU and was measured without."""
+    """What a job is expected to cost, by what was measured on ``machines``; ``bound`` says that it asks for a GPU and
+    was measured without."""
 
     cpu_s: float
     wall_s: float
     outputs: dict[str, float]
     bound: bool
+    machines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """Curves through the rows that are like a job, whether these lack its GPU, and where they were measured."""
+
+    cpu: Curve
+    wall: Curve
+    outputs: dict[str, Curve]
+    bound: bool
+    machines: tuple[str, ...]
 
 
 class Costs:
@@ -113,7 +126,7 @@ class Costs:
 
     def __init__(self, rows: Iterable[Row]):
         self.rows = list(rows)
-        self._fitted: dict[tuple[str, str, str, bool], tuple[Curve, Curve, dict[str, Curve], bool] | None] = {}
+        self._fitted: dict[tuple[str, str, str, bool], _Fitted | None] = {}
 
     def of(self, rule: str, model: str, load: Load, gpus: int = 0) -> Cost | None:
         """The cost of a job, and the MB of each of its outputs; None where no row is like it."""
@@ -122,16 +135,15 @@ class Costs:
             self._fitted[key] = self._fit(*key)
         if (fitted := self._fitted[key]) is None:
             return None
-        cpu, wall, outputs, bound = fitted
-        written = {name: curve.at(_size(model, load)) for name, curve in outputs.items()}
-        return Cost(cpu.at(load.work), wall.at(load.work), written, bound)
+        written = {name: curve.at(_size(model, load)) for name, curve in fitted.outputs.items()}
+        return Cost(fitted.cpu.at(load.work), fitted.wall.at(load.work), written, fitted.bound, fitted.machines)
 
     def sizes(self, rule: str, model: str, load: Load) -> dict[str, float]:
         """The MB of a job's outputs where no row is like it: by its rule's other rows, since models change little."""
         rows = [row for row in self.rows if row.rule == rule]
         return {name: curve.at(_size(model, load)) for name, curve in _outputs(model, load.unit, rows).items()}
 
-    def _fit(self, rule: str, model: str, unit: str, gpu: bool) -> tuple[Curve, Curve, dict[str, Curve], bool] | None:
+    def _fit(self, rule: str, model: str, unit: str, gpu: bool) -> _Fitted | None:
         rows = [row for row in self.rows if (row.rule, row.model, row.unit) == (rule, model, unit)]
         with_gpu = [row for row in rows if row.gpus > 0]
         rows = (with_gpu if gpu else [row for row in rows if not row.gpus]) or rows
@@ -141,7 +153,8 @@ class Costs:
             fit([(row.jobs, row.work, getattr(row, amount)) for row in rows], self._typical(amount, unit))
             for amount in ("cpu_s", "wall_s")
         )
-        return cpu, wall, _outputs(model, unit, rows), gpu and not with_gpu
+        machines = tuple(sorted({row.machine for row in rows}))
+        return _Fitted(cpu, wall, _outputs(model, unit, rows), gpu and not with_gpu, machines)
 
     @cache  # noqa: B019 - there are one or two of these tables in a run
     def _typical(self, amount: str, unit: str) -> float:
