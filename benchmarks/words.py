@@ -24,11 +24,11 @@ from scipy.stats import binomtest
 sys.path.insert(0, str(ROOT / "workflow"))
 
 from compvqa import tables  # noqa: E402  (found by the line above)
-from compvqa.covr.filters.names.labels import EXCLUSIVE, LABELS, agree, read
-from compvqa.covr.filters.names.model import pretrained
-from compvqa.covr.filters.names.scores import measured, verdicts
-from compvqa.covr.filters.names.settings import WordFilterSettings
-from compvqa.covr.filters.names.training import HELD_OUT, JUDGED, TRAIN, train
+from compvqa.covr.filters.words.labels import EXCLUSIVE, LABELS, agree, read
+from compvqa.covr.filters.words.model import pretrained
+from compvqa.covr.filters.words.scores import measured, verdicts
+from compvqa.covr.filters.words.settings import WordFilterSettings
+from compvqa.covr.filters.words.training import HELD_OUT, SCORED, TRAIN, train
 from compvqa.run import parse_settings  # noqa: E402
 from compvqa.scenes.lexicon import KINDS, Lexicon
 
@@ -65,7 +65,7 @@ def _cross_validated(
     truth, trained, start = [], [], time.process_time()
     for fold in range(folds):
         train(folder / "labels.parquet", lexicon, kind, protocol, folder / "run", settings, seed, fold)
-        rows = tables.read(folder / "run/judged.parquet", JUDGED).to_pylist()
+        rows = tables.read(folder / "run/scored.parquet", SCORED).to_pylist()
         learnt, held_out = ([row for row in rows if row["part"] == part] for part in (TRAIN, HELD_OUT))
         for method, verdict in verdicts(learnt, held_out, Lexicon.load(lexicon), pretrained(settings.encoder)[0]):
             said[method].append(verdict)

@@ -33,11 +33,11 @@ from snakemake.settings.types import (
 )
 
 from compvqa.errors import InputError
+from compvqa.planning.changes import change
 from compvqa.planning.costs import Costs, read_costs, write_costs
 from compvqa.planning.forecast import NO_ROW, Estimate, Total, by, forecast, from_nothing
 from compvqa.planning.jobs import MB, Job
 from compvqa.planning.measure import measured, rows
-from compvqa.planning.words import change
 from compvqa.scenes.download import read_sources
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"

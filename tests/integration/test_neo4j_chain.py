@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from compvqa import tables
-from compvqa.covr.filters.names.overlap import OverlapSettings, overlap
+from compvqa.covr.filters.words.overlap import OverlapSettings, overlap
 from compvqa.covr.subgraphs import shapes
 from compvqa.covr.subgraphs.enumerate import SubgraphSettings, enumerate_scenes
 from compvqa.covr.subgraphs.search import SearchSettings, find_candidates

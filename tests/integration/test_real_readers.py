@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compvqa import tables
-from compvqa.covr.filters.names.overlap import OverlapSettings, overlap
+from compvqa.covr.filters.words.overlap import OverlapSettings, overlap
 from compvqa.scenes.ingest import SourceSettings, ingest, merge
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, REJECTS, RELATIONS, SCENES

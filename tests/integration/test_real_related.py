@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 from compvqa import tables
-from compvqa.covr.filters.names.overlap import OVERLAP, OverlapSettings, overlap
+from compvqa.covr.filters.words.overlap import OVERLAP, OverlapSettings, overlap
 from compvqa.covr.subgraphs.enumerate import SubgraphSettings, enumerate_scenes
 from compvqa.covr.subgraphs.search import GraphFiles, SearchSettings, find_candidates
 from compvqa.covr.subgraphs.subgraph import parse

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from compvqa import tables
-from compvqa.covr.filters.names.labels import LABELS, agree, read
-from compvqa.covr.filters.names.scores import WORD_SCORES, word_scores
-from compvqa.covr.filters.names.settings import WordFilterSettings
-from compvqa.covr.filters.names.training import JUDGED, train
+from compvqa.covr.filters.words.labels import LABELS, agree, read
+from compvqa.covr.filters.words.scores import WORD_SCORES, word_scores
+from compvqa.covr.filters.words.settings import WordFilterSettings
+from compvqa.covr.filters.words.training import SCORED, train
 from compvqa.scenes.lexicon import Lexicon
 
 
@@ -57,10 +57,10 @@ def test_a_short_training_on_relations_beats_the_majority_and_the_cosine(labelle
         optimisation={"epochs": 3, "learning_rate": 3e-4, "evaluations": 1},
     )
     train(labelled / "labels.parquet", labelled / "lexicon.json", "relation", "pairs", tmp_path, settings, 1)
-    judged = tables.read(tmp_path / "judged.parquet", JUDGED).to_pylist()
-    sides = {part: {frozenset((r["x"], r["y"])) for r in judged if r["part"] == part} for part in ("train", "held_out")}
+    scored = tables.read(tmp_path / "scored.parquet", SCORED).to_pylist()
+    sides = {part: {frozenset((r["x"], r["y"])) for r in scored if r["part"] == part} for part in ("train", "held_out")}
     assert not sides["train"] & sides["held_out"]
-    files = [("pairs", tmp_path / "judged.parquet")]
+    files = [("pairs", tmp_path / "scored.parquet")]
     word_scores(files, labelled / "lexicon.json", tmp_path / "scores.parquet", settings, 1)
     right = {row["method"]: row["right"] for row in tables.read(tmp_path / "scores.parquet", WORD_SCORES).to_pylist()}
     assert right["learned"] > max(right["cosine"], right["majority"])

@@ -26,7 +26,7 @@ FOUND = [
     ("compvqa.scenes.ingest.Reader", "compvqa.scenes.readers", "read"),
     ("compvqa.features.readers.Reader", "compvqa.features.readers", "read"),
     ("compvqa.config.WorldModule", "compvqa.scenes.worlds", "SETTINGS"),
-    ("compvqa.covr.filters.names.overlap.Method", "compvqa.covr.filters.names.methods", "scorer"),
+    ("compvqa.covr.filters.words.overlap.Method", "compvqa.covr.filters.words.methods", "scorer"),
     ("compvqa.covr.questions.templates.Kind", "compvqa.covr.questions.kinds", "drafts"),
 ]
 OF_A_LANGUAGE = {

@@ -1,4 +1,4 @@
-"""The image-subgraph classifier in the chain: who judged what, and what reruns."""
+"""The image-subgraph classifier in the chain: who scored what, and what reruns."""
 
 import json
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the cha
 MODELS = {"image_filter", "image_scores", "thresholds", "presence", "related", "others", "questions"}
 
 
-def test_no_image_was_judged_by_a_model_or_an_encoder_that_saw_it(finished):
+def test_no_image_was_scored_by_a_model_or_an_encoder_that_saw_it(finished):
     results = finished.folder / "results/tiny"
     known = tables.read(results / "scenes/scenes.parquet", SCENES, ["scene_id", "image"]).to_pylist()
     image = {row["scene_id"]: row["image"] for row in known}
@@ -25,16 +25,16 @@ def test_no_image_was_judged_by_a_model_or_an_encoder_that_saw_it(finished):
     start = set(tables.read(results / "filters/images/start/saw.parquet", SEEN)["image"].to_pylist())
     assert start <= encoder and not encoder & set(image.values())
     for stage, masked in (("presence", False), ("others", True)):
-        judged = tables.read_all(sorted((results / f"filters/{stage}").glob("*.parquet")), PRESENCE).to_pylist()
-        assert judged and {row["masked"] for row in judged} == {masked}
-        for fold in {row["fold"] for row in judged}:
+        scored = tables.read_all(sorted((results / f"filters/{stage}").glob("*.parquet")), PRESENCE).to_pylist()
+        assert scored and {row["masked"] for row in scored} == {masked}
+        for fold in {row["fold"] for row in scored}:
             table = tables.read(results / f"filters/images/{fold}/saw.parquet", SEEN)
             saw = set(table["image"].to_pylist())
             assert start <= saw
-            assert not saw & {image[row["scene_id"]] for row in judged if row["fold"] == fold}
+            assert not saw & {image[row["scene_id"]] for row in scored if row["fold"] == fold}
 
 
-def test_the_records_tell_how_many_images_were_judged_and_seen(finished):
+def test_the_records_tell_how_many_images_were_scored_and_seen(finished):
     results = finished.folder / "results/tiny/filters"
     record = json.loads((results / "presence/1-of-2.parquet.prov.json").read_text())
     assert record["counts"]["images, none of which its model saw"] > 0

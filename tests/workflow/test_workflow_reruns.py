@@ -57,7 +57,7 @@ CHANGES = {
     "the code of `balance.py`": lambda project: append(package(project, "covr/questions/balance.py"), CODE),
     "the code of the reader `gqa.py`": lambda project: append(package(project, "scenes/readers/gqa.py"), CODE),
     "the code of the word filter's training": lambda project: append(
-        package(project, "covr/filters/names/training.py"), CODE
+        package(project, "covr/filters/words/training.py"), CODE
     ),
     "the text of the template COUNT": lambda project: replace(
         project.folder / "config/templates/covr/count.yaml", "How many {ref:clause}?", "What number of {ref:clause}?"

@@ -1,6 +1,6 @@
 # Takes the config; gives COVR's chains from overlap to questions, and what their filters need.
 from compvqa.covr.filters.images.presence import ScoringSettings
-from compvqa.covr.filters.names.settings import MINILM
+from compvqa.covr.filters.words.settings import MINILM
 from compvqa.covr.judging.distractors import NO_FILTERS
 
 # Chains by their methods: the main one, whose files lie in T, and those it is judged beside.

@@ -43,7 +43,7 @@ rule word_filter:
         weights=f"{T}/words/{{names}}/model.safetensors",
         model=f"{T}/words/{{names}}/model.json",
         history=f"{T}/words/{{names}}/history.parquet",
-        judged=f"{T}/words/{{names}}/judged.parquet",
+        scored=f"{T}/words/{{names}}/scored.parquet",
         record=f"{T}/words/{{names}}/model.safetensors.prov.json",
     log:
         "logs/word_filter/{names}.log",
@@ -73,7 +73,7 @@ use rule word_filter as word_filter_unseen with:
         weights=temp(f"{T}/words/unseen/{{names}}/model.safetensors"),
         model=temp(f"{T}/words/unseen/{{names}}/model.json"),
         history=f"{T}/words/unseen/{{names}}/history.parquet",
-        judged=f"{T}/words/unseen/{{names}}/judged.parquet",
+        scored=f"{T}/words/unseen/{{names}}/scored.parquet",
         record=f"{T}/words/unseen/{{names}}/model.safetensors.prov.json",
     log:
         "logs/word_filter/unseen-{names}.log",
@@ -91,8 +91,8 @@ WORD_FILTERS = expand([rules.word_filter.output.weights, rules.word_filter.outpu
 
 rule word_scores:
     input:
-        pairs=expand(rules.word_filter.output.judged, names=WORD_KINDS),
-        words=expand(rules.word_filter_unseen.output.judged, names=WORD_KINDS),
+        pairs=expand(rules.word_filter.output.scored, names=WORD_KINDS),
+        words=expand(rules.word_filter_unseen.output.scored, names=WORD_KINDS),
         lexicon=rules.lexicon.output.lexicon,
     output:
         scores=f"{T}/evaluation/word_scores.parquet",
@@ -110,10 +110,10 @@ rule word_scores:
         runtime=minutes(20),
     params:
         config=data(DATASET.section("word_filter")),
-        judged=lambda wildcards, input: repeated(
-            "--judged", [f"pairs={path}" for path in input.pairs] + [f"words={path}" for path in input.words]
+        scored=lambda wildcards, input: repeated(
+            "--scored", [f"pairs={path}" for path in input.pairs] + [f"words={path}" for path in input.words]
         ),
         seed=CONFIG.seed,
         code=code_of("word_scores"),
     shell:
-        "python -m compvqa word-scores {output.scores:q} {params.judged:q} --lexicon {input.lexicon:q}" f"{STAGE}"
+        "python -m compvqa word-scores {output.scores:q} {params.scored:q} --lexicon {input.lexicon:q}" f"{STAGE}"

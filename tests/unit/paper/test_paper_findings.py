@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from compvqa.errors import InputError
 from compvqa.paper import tables
 from compvqa.paper.reference import load
-from compvqa.paper.tables.findings import MISSING, VERDICTS, Claim, Number, judged
+from compvqa.paper.tables.findings import MISSING, VERDICTS, Claim, Number, verdict
 from fixtures.paper_tables import FOLDER, rows_of
 
 MADE = ("table6", "table7", "table8", "table12")
@@ -66,14 +66,14 @@ def test_a_score_that_is_undefined_is_not_measured(made, tmp_path):
 
 def test_of_two_numbers_that_are_the_same_neither_is_above():
     claim = Claim.model_validate(FINDINGS.options["claims"]["all"])
-    assert judged(claim, Number(0.0, 0.0, 0.0), Number(0.0, 0.0, 0.0)) == VERDICTS[3]
+    assert verdict(claim, Number(0.0, 0.0, 0.0), Number(0.0, 0.0, 0.0)) == VERDICTS[3]
 
 
 @pytest.mark.parametrize(("value", "firm", "points"), [(2.0, 0, 1), (-2.0, 3, 2)])
 def test_numbers_of_few_decide_nothing(value, firm, points):
     claim, zero = Claim(of=("t", "r", "c"), at_least=0.1), Number(0.0, 0.0, 0.0)
-    for n, verdict in ((4, points), (5, firm), (None, firm)):
-        assert judged(claim, Number(value, value - 1, value + 1, n=n), zero, least=5) == VERDICTS[verdict]
+    for n, expected in ((4, points), (5, firm), (None, firm)):
+        assert verdict(claim, Number(value, value - 1, value + 1, n=n), zero, least=5) == VERDICTS[expected]
 
 
 @given(st.floats(-9, 9), st.floats(0, 5), st.floats(0, 5), st.floats(-9, 9), st.floats(0, 9))

@@ -70,7 +70,7 @@ def test_each_stage_source_and_model_has_a_line_with_all_its_runs():
         lines["resources/1:"] == "2 files from https://1 (MIT, pinned)"
         and lines["data/0.json"] == "given sha256 " + "0" * 64
     )
-    assert lines["m/4"] == "judged 30 pairs in 3 tables, was trained on 7 images: none seen"
+    assert lines["m/4"] == "scored 30 pairs in 3 tables, was trained on 7 images: none seen"
     assert lines["gqa:1:"].endswith("the scene that the subgraph was found in; 3 opinions of filters, p 0.250 to 0.250")
     assert "program (1 rows) gives true" in text and "--all tells each step" in text
 
@@ -79,7 +79,7 @@ def test_an_image_that_was_seen_and_a_table_that_is_gone_are_told():
     data = told(1)
     data["folds"][0]["both"], data["folds"][1]["missing"] = 2, ["x.parquet"]
     lines = printed(brief.text(data)).splitlines()
-    assert "m/0 judged 10 pairs in 1 tables, was trained on 7 images: 2 SEEN" in map(str.strip, lines)
+    assert "m/0 scored 10 pairs in 1 tables, was trained on 7 images: 2 SEEN" in map(str.strip, lines)
     assert any(line.startswith("m/1") and "not checked; 1 tables not checked" in line for line in lines)
     assert "no image filter had a part" in printed(brief.text(data | {"folds": []}))
 

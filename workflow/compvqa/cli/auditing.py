@@ -120,7 +120,7 @@ def _audit(split: Path, examples: int, seed: int, every: bool, out: Path | None)
     wrong = [row for row in told["folds"] if row.get("both")]
     if wrong:
         model, table, both = (wrong[0][key] for key in ("model", "table", "both"))
-        raise InputError(f"{model} was trained on {both} of the images that it judged in {table}: train it on others.")
+        raise InputError(f"{model} was trained on {both} of the images that it scored in {table}: train it on others.")
 
 
 def _way(target: Target, every: bool, out: Path | None) -> None:

@@ -13,9 +13,9 @@ from compvqa.covr.filters.images.examples import ExampleSettings
 from compvqa.covr.filters.images.labels import ImageLabelSettings
 from compvqa.covr.filters.images.presence import ScoringSettings
 from compvqa.covr.filters.images.thresholds import ThresholdSettings
-from compvqa.covr.filters.names.labels import LabelSettings
-from compvqa.covr.filters.names.overlap import OverlapSettings
-from compvqa.covr.filters.names.settings import WordFilterSettings
+from compvqa.covr.filters.words.labels import LabelSettings
+from compvqa.covr.filters.words.overlap import OverlapSettings
+from compvqa.covr.filters.words.settings import WordFilterSettings
 from compvqa.covr.judging.distractors import NO_FILTERS
 from compvqa.covr.judging.filters import IntervalSettings
 from compvqa.covr.judging.validity import ValiditySettings

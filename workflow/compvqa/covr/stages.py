@@ -4,11 +4,11 @@ from __future__ import annotations
 
 MODULES: dict[str, tuple[str, ...]] = {
     "subgraphs": ("compvqa.covr.subgraphs.enumerate",),
-    "word_pairs": ("compvqa.covr.filters.names.labels",),
-    "word_labels": ("compvqa.covr.filters.names.labels",),
-    "word_filter": ("compvqa.covr.filters.names.training",),
-    "word_scores": ("compvqa.covr.filters.names.scores",),
-    "overlap": ("compvqa.covr.filters.names.overlap", "compvqa.covr.filters.names.methods.{method}"),
+    "word_pairs": ("compvqa.covr.filters.words.labels",),
+    "word_labels": ("compvqa.covr.filters.words.labels",),
+    "word_filter": ("compvqa.covr.filters.words.training",),
+    "word_scores": ("compvqa.covr.filters.words.scores",),
+    "overlap": ("compvqa.covr.filters.words.overlap", "compvqa.covr.filters.words.methods.{method}"),
     "candidates": ("compvqa.covr.subgraphs.search", "compvqa.covr.subgraphs.search.{backend}"),
     "load_neo4j": ("compvqa.covr.subgraphs.search.neo4j.loading",),
     "load_testbed": ("compvqa.covr.subgraphs.search.neo4j.loading", "compvqa.covr.explore.testbed"),

@@ -57,7 +57,7 @@ def open_predictions(paths: Sequence[Path]) -> Dataset | pa.Table:
     return open_dataset([str(path) for path in paths], fields, "parquet") if paths else fields.empty_table()
 
 
-def judge(
+def grade(
     db: duckdb.DuckDBPyConnection,
     predictions: Dataset | pa.Table,
     dataset: Path,
@@ -65,7 +65,7 @@ def judge(
     paraphrases: Path | None = None,
     resample: Resampled | None = None,
 ) -> int:
-    """Make the table ``judged`` in ``db``: run, split, part, held_out, text, question_id, unit, correct (0 or 1).
+    """Make the table ``graded`` in ``db``: run, split, part, held_out, text, question_id, unit, correct (0 or 1).
 
     ``predictions`` are rows as in :data:`PREDICTIONS`, ``parts`` those of splits, and ``paraphrases`` is the table of
     questions that have one. ``unit`` is what intervals draw anew (``resample``): the question, also where it is None,
@@ -102,7 +102,7 @@ def judge(
     )
     _refuse_partial(db)
     db.execute(
-        """create table judged as
+        """create table graded as
         select run, split, part, held_out, text, question_id, unit,
             (lower(trim(predicted)) = lower(trim(answer)))::tinyint as correct
         from asked semi join (from covered where answered > 0) using (run, split, part, text)"""

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from compvqa import query, tables
-from compvqa.evaluation.answers import Run, judge, open_predictions
+from compvqa.evaluation.answers import Run, grade, open_predictions
 from compvqa.evaluation.contrasts import CONTRASTS, contrast_rows
 from compvqa.evaluation.facets import ALL, facets_of
 from compvqa.evaluation.intervals import Resampling, accuracy_interval, clustered_interval
@@ -87,14 +87,14 @@ def score(
     settings = settled(settings or ScoreSettings(), dataset)
     with query.connect(scores.parent) as db:
         parts = pa.concat_tables(tables.read(path) for path in splits)
-        skipped = judge(db, open_predictions(predictions), dataset, parts, paraphrases, settings.resample)
+        skipped = grade(db, open_predictions(predictions), dataset, parts, paraphrases, settings.resample)
         told = tables.read_all(seen, SEEN_BEFORE).to_pylist()
         before = {(row["model"], row["split"], row["variant"]): row["asked"] for row in told}
         rows = [row | _before(row, before) for row in score_rows(db, dataset, settings, seed, scenes)]
         compared = contrast_rows(settings.contrasts, db, settings, seed)
         if tallies:
             tables.write(tallies, TALLIES, tally_rows(db))
-        asked = db.sql("select count(*) from judged").fetchall()[0][0]
+        asked = db.sql("select count(*) from graded").fetchall()[0][0]
     tables.write(scores, SCORES, rows)
     tables.write(contrasts, CONTRASTS, compared)
     dropped = {"dropped: run has no prediction of the part": skipped}
@@ -126,15 +126,15 @@ def _before(row: Mapping[str, Any], before: Mapping[tuple[str, str, str], int | 
 def score_rows(
     db: duckdb.DuckDBPyConnection, dataset: Path, settings: ScoreSettings, seed: int, scenes: Path | None = None
 ) -> list[dict[str, Any]]:
-    """The rows of the scores of what is ``judged`` in ``db``; ``dataset`` tells the questions' facets, with the tables
+    """The rows of the scores of what is ``graded`` in ``db``; ``dataset`` tells the questions' facets, with the tables
     beside ``scenes``."""
-    asked = db.sql("select distinct question_id from judged").to_arrow_table()["question_id"].combine_chunks()
+    asked = db.sql("select distinct question_id from graded").to_arrow_table()["question_id"].combine_chunks()
     db.register("facets", facets_of(dataset, asked, settings.facets, scenes))
     db.execute(
-        f"""create view told as
-        select run, split, part, text, '{ALL}' as facet, '' as value, unit, correct from judged
+        f"""create view by_facet as
+        select run, split, part, text, '{ALL}' as facet, '' as value, unit, correct from graded
         union all
-        select run, split, part, text, facet, value, unit, correct from judged join facets using (question_id)"""
+        select run, split, part, text, facet, value, unit, correct from graded join facets using (question_id)"""
     )
     tally(db, settings.resample)
     found = db.sql(

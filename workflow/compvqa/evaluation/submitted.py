@@ -14,7 +14,7 @@ from pyarrow import csv
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.evaluation import facets
-from compvqa.evaluation.answers import judge
+from compvqa.evaluation.answers import grade
 from compvqa.evaluation.contrasts import contrast_rows
 from compvqa.evaluation.scores import ScoreSettings, score_rows, settled
 from compvqa.given import read_given
@@ -186,7 +186,7 @@ def _rows(
     scenes: Path | None,
 ) -> list[dict[str, Any]]:
     with duckdb.connect() as db:
-        judge(db, predictions, dataset, asked, paraphrases, settings.resample)
+        grade(db, predictions, dataset, asked, paraphrases, settings.resample)
         scores = [row for row in score_rows(db, dataset, settings, seed, scenes) if row["variant"] == "comp"]
         compared = contrast_rows(settings.contrasts, db, settings, seed)
     rows = [{**row, "measure": "accuracy", "score": row["right"] / row["n"]} for row in scores]

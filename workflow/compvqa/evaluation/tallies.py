@@ -41,13 +41,13 @@ _TOLD = (*TALLIES.key, "units")
 
 
 def tally(db: duckdb.DuckDBPyConnection, resample: Resampled | None) -> None:
-    """Make the table ``tallied`` in ``db`` of what is ``told`` there (:func:`compvqa.evaluation.scores.score_rows`):
+    """Make the table ``tallied`` in ``db`` of its ``by_facet`` (:func:`compvqa.evaluation.scores.score_rows`):
     run, split, part, text, facet, value, right, n, units."""
     if resample == "questions":
-        counted = """select run, split, part, text, facet, value, correct::bigint as "right", 1 as n from told"""
+        counted = """select run, split, part, text, facet, value, correct::bigint as "right", 1 as n from by_facet"""
     else:
         counted = """select run, split, part, text, facet, value, sum(correct)::bigint as "right", count(*) as n
-            from told group by run, split, part, text, facet, value, unit"""
+            from by_facet group by run, split, part, text, facet, value, unit"""
     db.execute(f"create table tallied as select *, count(*) as units from ({counted}) group by all")
 
 

@@ -203,7 +203,7 @@ def _held_pairs(reference: Reference, plan: Plan) -> Cells:
 
 
 def _findings(reference: Reference, plan: Plan) -> Cells:
-    """A claim needs what its numbers need; one of several numbers is judged by those that there are. Of a page that is
+    """A claim needs what its numbers need; one of several numbers is checked by those that there are. Of a page that is
     not known here, any run will do."""
     of = {name: cells(page, plan) for name, page in plan.pages.items() if f"{name}.csv" in reference.inputs}
     some = frozenset(Answers(*run) for run in sorted(plan.runs)[:1])

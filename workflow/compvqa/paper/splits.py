@@ -37,7 +37,7 @@ class Split:
 
     @property
     def fitted(self) -> list[Part]:
-        """What the split keeps to train on: parts that are judged by what is held out; without such, all to fit on."""
+        """What the split keeps to train on: parts that are told by what is held out; without such, all to fit on."""
         fitted = self.of(FIT)
         return [part for part in fitted if part.held_out] or (fitted if not self.holds_out else [])
 
@@ -48,7 +48,7 @@ class Split:
 
     @property
     def holds_out(self) -> bool:
-        """Whether any part is judged by what is held out."""
+        """Whether any part is told by what is held out."""
         return any(part.held_out for part in self.parts)
 
     def of(self, role: str, *held_out: str) -> list[Part]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from compvqa.errors import InputError
 from compvqa.programs import wings
 from compvqa.provenance import stories
-from compvqa.provenance.folds import judged
+from compvqa.provenance.folds import scored
 from compvqa.provenance.history import History, Record, run_folder
 from compvqa.provenance.steps import Step, steps
 from compvqa.questions.dataset import language_of
@@ -82,7 +82,7 @@ def audit(split: Path, examples: int, seed: int) -> dict:
     ``split`` (its name, table, definition, settings, seed, recipe, sizes of its parts), ``steps`` (:class:`Step`, each
     after those that it read from), ``raw`` (raw files with sha256; downloads with URL, licence and whether they are
     pinned or were trusted on first use), ``guard`` (what the leak guard compared, run again now), ``folds``
-    (:func:`compvqa.provenance.folds.judged`), ``examples`` (stories of random questions, drawn with ``seed``).
+    (:func:`compvqa.provenance.folds.scored`), ``examples`` (stories of random questions, drawn with ``seed``).
     Raises :class:`InputError` if the split leaks or no record tells of it.
     """
     target = Target.of(split)
@@ -108,7 +108,7 @@ def audit(split: Path, examples: int, seed: int) -> dict:
         "steps": [step.data() for step in found],
         "raw": raw_files(found),
         "guard": _guard(history, record),
-        "folds": judged(history, target.records),
+        "folds": scored(history, target.records),
         "examples": _stories(target, _dataset(history, record), drawn, [split]),
     }
 

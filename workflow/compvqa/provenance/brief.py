@@ -96,7 +96,7 @@ def _sources(raw: Sequence[dict]) -> list[RenderableType]:
 
 
 def _folds(rows: Sequence[dict]) -> list[RenderableType]:
-    """A line for each model: over all tables that it judged, whether it had seen any image of them."""
+    """A line for each model: over all tables that it scored, whether it had seen any image of them."""
     if not rows:
         return [Text("no image filter had a part in this split")]
     lines: list[RenderableType] = []
@@ -104,7 +104,7 @@ def _folds(rows: Sequence[dict]) -> list[RenderableType]:
         mine = [row for row in rows if row["model"] == model]
         checked = [row for row in mine if not row["missing"]]
         seen = sum(row["both"] for row in checked)
-        told = f"{model} judged {sum(row['pairs'] for row in checked):,} pairs in {len(checked):,} tables"
+        told = f"{model} scored {sum(row['pairs'] for row in checked):,} pairs in {len(checked):,} tables"
         told += f", was trained on {checked[0]['saw']:,} images: " if checked else ": "
         told += f"{seen:,} SEEN" if seen else "none seen" if checked else "not checked"
         if gone := len(mine) - len(checked):

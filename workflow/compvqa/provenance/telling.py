@@ -14,7 +14,7 @@ from compvqa.paper.render import environment
 
 RAW_SHOWN = 12  # raw files that are listed by name; a drawn world has thousands of pictures
 GUARD = "Leak guard, run again now: passed"
-FOLDS = "Image filters: was any image judged by a model that had seen it?"
+FOLDS = "Image filters: was any image scored by a model that had seen it?"
 
 
 def html(told: dict) -> str:
@@ -191,7 +191,7 @@ def _folds(rows: Sequence[dict]) -> list[RenderableType]:
         verdict = "none seen" if not row["both"] else f"{row['both']:,} SEEN, among them {row['first']}"
         lines.append(
             Text(
-                f"{row['table']}: {row['model']} judged {row['pairs']:,} pairs of {row['images']:,} images, "
+                f"{row['table']}: {row['model']} scored {row['pairs']:,} pairs of {row['images']:,} images, "
                 f"was trained on {row['saw']:,}: {verdict}"
             )
         )

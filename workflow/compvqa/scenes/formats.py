@@ -43,7 +43,7 @@ def _of_element(value: object) -> str | None:
 def check_format(source: str, reader: str, path: Path) -> None:
     """Raise :class:`InputError` where the file of a source looks to be in a format that another reader reads.
 
-    Only the readers of this package are judged: what a reader of your own takes is its own matter.
+    Only the readers of this package are checked: what a reader of your own takes is its own matter.
     """
     found = format_of(path) if reader in READERS else None
     if found is None or found == reader:

@@ -37,13 +37,13 @@ class Keys:
         if keys not in self._verdicts:
             if len(self._verdicts) >= REMEMBERED:
                 self._verdicts.clear()
-            self._verdicts[keys] = self._judge(keys)
+            self._verdicts[keys] = self._decided(keys)
         wrong, unknown = self._verdicts[keys]
         for key in unknown:
             report.count(self._counter(key, report))
         return wrong
 
-    def _judge(self, keys: tuple[str, ...]) -> tuple[str, list[str]]:
+    def _decided(self, keys: tuple[str, ...]) -> tuple[str, list[str]]:
         unknown = [key for key in keys if key not in self.known]
         lacking = [key for key in self.read if key not in keys]
         for key in unknown:

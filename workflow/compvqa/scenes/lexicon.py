@@ -71,7 +71,7 @@ class LexiconData(BaseModel):
 
 
 class Lexicon:
-    """The vocabulary's knowledge; names that it does not know are judged by the rules of each kind."""
+    """The vocabulary's knowledge; names that it does not know follow the rules of each kind."""
 
     def __init__(self, data: LexiconData):
         self.data = data

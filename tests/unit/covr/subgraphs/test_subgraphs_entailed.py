@@ -4,7 +4,7 @@ never seen in one context."""
 import pytest
 
 from compvqa import tables
-from compvqa.covr.filters.names.overlap import OverlapSettings, overlap
+from compvqa.covr.filters.words.overlap import OverlapSettings, overlap
 from compvqa.covr.subgraphs.subgraph import Edge, make
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.scenes.lexicon import Lexicon, LexiconData

@@ -46,8 +46,8 @@ def overlap(
     code: Code = None,
 ) -> None:
     """Judge which names exclude each other: m(x, y) for all pairs seen in one context (App. A)."""
-    from compvqa.covr.filters.names.overlap import OverlapSettings
-    from compvqa.covr.filters.names.overlap import overlap as work
+    from compvqa.covr.filters.words.overlap import OverlapSettings
+    from compvqa.covr.filters.words.overlap import overlap as work
     from compvqa.scenes.lexicon import KINDS
 
     frame = Frame("overlap", config, seed, code)

@@ -40,8 +40,8 @@ def word_pairs(
     code: Code = None,
 ) -> None:
     """Choose pairs of names, seen in one context, for people to label."""
-    from compvqa.covr.filters.names.labels import export
-    from compvqa.covr.filters.names.pairs import PairSettings
+    from compvqa.covr.filters.words.labels import export
+    from compvqa.covr.filters.words.pairs import PairSettings
     from compvqa.scenes.lexicon import KINDS
 
     frame = Frame("word_pairs", config, 0, code)
@@ -59,7 +59,7 @@ def word_labels(
     code: Code = None,
 ) -> None:
     """Check people's labels and put them together; --config names their files, without any the lexicon labels pairs."""
-    from compvqa.covr.filters.names.labels import LabelSettings, gather
+    from compvqa.covr.filters.words.labels import LabelSettings, gather
 
     frame = Frame("word_labels", config, 0, code)
     settings = frame.settings(LabelSettings)
@@ -68,7 +68,7 @@ def word_labels(
 
 
 def word_filter(
-    out: Annotated[Path, typer.Argument(help="Folder for the weights and the judged pairs.")],
+    out: Annotated[Path, typer.Argument(help="Folder for the weights and the scored pairs.")],
     labels: Labels,
     lexicon: LexiconFile,
     kind: Annotated[Kind, typer.Option(help="Which names.")],
@@ -78,38 +78,38 @@ def word_filter(
     code: Code = None,
 ) -> None:
     """Fine-tune the word filter of one kind on labelled pairs, in the manner of NLI."""
-    from compvqa.covr.filters.names.settings import WordFilterSettings
-    from compvqa.covr.filters.names.training import train
+    from compvqa.covr.filters.words.settings import WordFilterSettings
+    from compvqa.covr.filters.words.training import train
 
     frame = Frame("word_filter", config, seed, code)
     settings = frame.settings(WordFilterSettings)
     frame.run(
         lambda: train(labels, lexicon, kind.value, hold_out.value, out, settings, seed),
         [labels, lexicon],
-        [out / name for name in ("model.safetensors", "model.json", "history.parquet", "judged.parquet")],
+        [out / name for name in ("model.safetensors", "model.json", "history.parquet", "scored.parquet")],
     )
 
 
 def word_scores(
     out: Annotated[Path, typer.Argument(help="Table of scores to write.")],
-    judged: Annotated[list[str], typer.Option(help="pairs=FILE or words=FILE: judged pairs of a training; repeat.")],
+    scored: Annotated[list[str], typer.Option(help="pairs=FILE or words=FILE: scored pairs of a training; repeat.")],
     lexicon: LexiconFile,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
     """Score the word filters on held-out pairs and words, beside lexicon, cosine and majority."""
-    from compvqa.covr.filters.names.scores import word_scores as work
-    from compvqa.covr.filters.names.settings import WordFilterSettings
+    from compvqa.covr.filters.words.scores import word_scores as work
+    from compvqa.covr.filters.words.settings import WordFilterSettings
     from compvqa.errors import InputError
 
     frame = Frame("word_scores", config, seed, code)
     settings = frame.settings(WordFilterSettings)
     files = []
-    for text in judged:
+    for text in scored:
         protocol, _, path = text.partition("=")
         if protocol not in set(HoldOut) or not path:
-            raise InputError(f"--judged {text!r} is not of the form pairs=FILE or words=FILE.")
+            raise InputError(f"--scored {text!r} is not of the form pairs=FILE or words=FILE.")
         files.append((protocol, Path(path)))
     inputs = [lexicon, *(path for _, path in files)]
     frame.run(lambda: work(files, lexicon, out, settings, seed), inputs, [out])
@@ -121,8 +121,8 @@ def annotate(
     annotator: Annotated[str, typer.Option(help="Your name, as it stands beside your labels.")],
 ) -> None:
     """Label pairs of names in the terminal; every answer is saved at once, and the next call goes on."""
-    from compvqa.covr.filters.names.annotate import KEYS
-    from compvqa.covr.filters.names.annotate import annotate as work
+    from compvqa.covr.filters.words.annotate import KEYS
+    from compvqa.covr.filters.words.annotate import annotate as work
     from compvqa.errors import InputError
 
     if what != "words":

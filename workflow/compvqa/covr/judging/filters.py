@@ -26,7 +26,7 @@ import pyarrow as pa
 from pydantic import Field, PositiveInt
 
 from compvqa import tables
-from compvqa.covr.filters.names.overlap import NO_FILTER
+from compvqa.covr.filters.words.overlap import NO_FILTER
 from compvqa.covr.judging import distractors, validity
 from compvqa.covr.judging.distractors import DISTRACTORS, IMAGES, WORDS, by_arm
 from compvqa.covr.judging.validity import VALIDITY

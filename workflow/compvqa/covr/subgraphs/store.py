@@ -74,7 +74,7 @@ def _scratch(beside: Path) -> Iterator[Path]:
 
 
 def bound_disk(connection: duckdb.DuckDBPyConnection, settings: StoreSettings) -> None:
-    """Leave to the steps that follow what the tables so far leave of ``max_disk``; nothing left is an error."""
+    """Cap spill space at what is left of ``max_disk`` beside the tables so far; InputError where nothing is left."""
     free = number(
         connection,
         f"select parse_formatted_bytes('{_quoted(settings.max_disk)}') - total_blocks * block_size"

@@ -9,7 +9,7 @@ Each is a module of this package, found by the name that the config has for it (
 * ``below(*accuracies)``, whether the model is worse than one that it should beat: tables mark it where that is sure;
 * ``rows(db, settings, seed)``, rows of :data:`CONTRASTS` but for ``contrast``, for ``other``, ``facet`` and ``value``
   if they are of one model and all questions, and for ``undefined`` and ``below`` if no resample is so. They are made of
-  what is ``judged`` in ``db`` (:func:`compvqa.evaluation.answers.judge`), or ``told``, the same by facet
+  what is ``graded`` in ``db`` (:func:`compvqa.evaluation.answers.grade`), or ``by_facet``, the same by facet
   (:func:`compvqa.evaluation.scores.score_rows`).
 """
 
@@ -40,7 +40,7 @@ CONTRASTS = Schema(
             ("facet", pa.string()),
             ("value", pa.string()),
             ("n", pa.int64()),
-            ("seeds", pa.int64()),  # runs of the model that is judged
+            ("seeds", pa.int64()),  # runs of the model that is scored
             ("accuracies", pa.string()),  # what it is made of: JSON, from 0 to 1 by variant, mean over seeds
             ("score", pa.float64()),  # null where it is undefined, as are low and high
             ("low", pa.float64()),  # bootstrap interval of the score
@@ -76,7 +76,7 @@ def find(name: str) -> Contrast:
 def contrast_rows(
     names: Iterable[str], db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int
 ) -> list[dict[str, Any]]:
-    """The rows of the contrasts ``names`` of what is ``judged`` in ``db``."""
+    """The rows of the contrasts ``names`` of what is ``graded`` in ``db``."""
     always = {"other": "", "facet": ALL, "value": "", "undefined": 0.0, "below": 0.0}
     return [{"contrast": name, **always, **row} for name in names for row in find(name).rows(db, settings, seed)]
 

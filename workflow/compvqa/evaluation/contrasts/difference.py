@@ -41,7 +41,7 @@ def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iter
 
     Accuracies are means over seeds.
     """
-    compared = f"from told where split_part(run, '.', 3) = '{ALL_OF_TRAIN}'"
+    compared = f"from by_facet where split_part(run, '.', 3) = '{ALL_OF_TRAIN}'"
     sql = f"select distinct {', '.join(KEY)} {compared} and facet not in {MANY} order by all"
     for key in db.sql(sql).fetchall():
         found = db.execute(

@@ -42,7 +42,7 @@ def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iter
         f"""with averaged as (
             select split_part(run, '.', 1) as model, split, part, text, split_part(run, '.', 3) as variant,
                 question_id, unit, avg(correct) as correct, count(*) as seeds
-            from judged where held_out = '{ALL}' group by all
+            from graded where held_out = '{ALL}' group by all
         ), questions_of as (
             select model, split, part, text, question_id, unit, max(seeds) filter (variant = 'comp') as seeds,
                 max(correct) filter (variant = 'text') as text_only,

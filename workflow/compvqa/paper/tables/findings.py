@@ -41,7 +41,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Decided:
     """Two numbers of a claim, where the first stands, and what ours say of it."""
 
     first: Number
@@ -71,7 +71,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     rows, verdicts = [], Counter[str]()
     for name, fact in reference.facts.items():
         claim = claim_of(reference, name)
-        found = [_judge(claim, lines, *places, reference.options.get("least", 0)) for places in claim.pairs()]
+        found = [_decided(claim, lines, *places, reference.options.get("least", 0)) for places in claim.pairs()]
         told = [one for one in found if one.verdict != MISSING]
         shown = max(told, key=lambda one: (VERDICTS.index(one.verdict), one.beyond), default=found[0])
         verdicts[shown.verdict] += 1
@@ -83,15 +83,15 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     return Table(reference.title, reference.citation, "What is said", COLUMNS, tuple(rows), notes)
 
 
-def _judge(claim: Claim, lines: Lines, of: Plain, less: Plain | None, least: int) -> Judged:
+def _decided(claim: Claim, lines: Lines, of: Plain, less: Plain | None, least: int) -> Decided:
     first = number(lines, of)
     second = number(lines, less) if less else Number(0.0, 0.0, 0.0, "0")
     value = None if first.value is None or second.value is None else first.value - second.value
     beyond = 0.0 if value is None else max(claim.at_least - value, value - claim.at_most)
-    return Judged(first, second, of, judged(claim, first, second, least), beyond)
+    return Decided(first, second, of, verdict(claim, first, second, least), beyond)
 
 
-def _here(shown: Judged, told: int, of: int) -> str:
+def _here(shown: Decided, told: int, of: int) -> str:
     """What our numbers say of a claim; of several, which one is shown, and how many there are."""
     if of == 1 or not told:
         return shown.verdict
@@ -99,13 +99,13 @@ def _here(shown: Judged, told: int, of: int) -> str:
     return f"{shown.verdict} ({column}, {row}; of {told} number{'s' * (told > 1)})"
 
 
-def _papers(claim: Claim, found: Iterable[Judged]) -> str:
+def _papers(claim: Claim, found: Iterable[Decided]) -> str:
     """Whether all that the paper prints fits what it says."""
     printed = [one.printed for one in found if one.printed is not None]
     return TOLD[all(map(claim.fits, printed)) if printed else None]
 
 
-def judged(claim: Claim, first: Number, second: Number, least: int = 0) -> str:
+def verdict(claim: Claim, first: Number, second: Number, least: int = 0) -> str:
     """What our numbers say of a claim; of fewer than ``least`` they point one way at most."""
     if first.ours is None or second.ours is None:
         return MISSING

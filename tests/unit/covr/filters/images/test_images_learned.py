@@ -1,4 +1,4 @@
-"""Scores by the folds' models: nobody judges what it saw, and no way to cut the work leaves a trace."""
+"""Scores by the folds' models: nobody scores what it saw, and no way to cut the work leaves a trace."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def scored(world, out, settings=SETTINGS):
     return out.read_bytes()
 
 
-def test_every_image_is_judged_by_the_model_that_did_not_see_it(world, tmp_path):
+def test_every_image_is_scored_by_the_model_that_did_not_see_it(world, tmp_path):
     scored(world, tmp_path / "p.parquet")
     rows = tables.read(tmp_path / "p.parquet", PRESENCE).to_pylist()
     saw = [
@@ -96,7 +96,7 @@ def test_no_cut_into_shards_leaves_a_trace(world, tmp_path):
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(world, tmp_path, monkeypatch):
     monkeypatch.setattr(learned, "PART", 16)
-    whole, asked = scored(world, tmp_path / "whole.parquet"), learned._Judge.rows
+    whole, asked = scored(world, tmp_path / "whole.parquet"), learned._Folds.rows
     parts = []
 
     def cut_off(self, pairs):
@@ -105,11 +105,11 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(world, tmp_path, monke
             raise KeyboardInterrupt
         return asked(self, pairs)
 
-    monkeypatch.setattr(learned._Judge, "rows", cut_off)
+    monkeypatch.setattr(learned._Folds, "rows", cut_off)
     with pytest.raises(KeyboardInterrupt):
         scored(world, tmp_path / "cut.parquet")
     again = []
-    monkeypatch.setattr(learned._Judge, "rows", lambda self, pairs: again.append(pairs) or asked(self, pairs))
+    monkeypatch.setattr(learned._Folds, "rows", lambda self, pairs: again.append(pairs) or asked(self, pairs))
     assert scored(world, tmp_path / "cut.parquet") == whole
     assert again[0].equals(parts[2])  # the two that were done are not done again
     assert [path.name for path in tmp_path.iterdir() if "cut" in path.name] == ["cut.parquet"]
@@ -127,9 +127,9 @@ def test_annotated_instances_are_masked(world, tmp_path, monkeypatch):
     thing = next(iter(graph.objects.values()))
     names = [other.name for other in graph.objects.values()]
     seen = []
-    asked = learned._Judge._answers
+    asked = learned._Folds._answers
     monkeypatch.setattr(
-        learned._Judge, "_answers", lambda self, fold, items: seen.extend(items) or asked(self, fold, items)
+        learned._Folds, "_answers", lambda self, fold, items: seen.extend(items) or asked(self, fold, items)
     )
     (row,), _ = masked(world, graph, make(thing.name), tmp_path)
     assert row["masked"] and 0 <= row["p"] <= 1

@@ -41,7 +41,7 @@ class ExampleSettings(StoreSettings):
     """Which examples the classifier learns from."""
 
     negatives: float = Field(1.0, gt=0, description="negative examples of a subgraph for each positive one, at most")
-    folds: int = Field(5, ge=2, description="parts of the images; a model judges the part that it did not see")
+    folds: int = Field(5, ge=2, description="parts of the images; a model scores the part that it did not see")
     exclusive: float = Field(
         0.5, ge=0, le=1, description="a scene with a noun that overlaps (m up to this) is no negative of a bare noun"
     )

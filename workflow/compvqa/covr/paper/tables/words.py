@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from compvqa.covr.filters.names.labels import LEXICON
+from compvqa.covr.filters.words.labels import LEXICON
 from compvqa.paper.data import Inputs, frame, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table

@@ -1,4 +1,4 @@
-"""Scores by the image-subgraph classifier, each image judged by the model of its fold, which has not seen it (COVR,
+"""Scores by the image-subgraph classifier, each image scored by the model of its fold, which has not seen it (COVR,
 App. B)."""
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def score(
         ask(asked, trees)
     pairs = tables.read(asked, ASKED)
     counts["in"] = len(pairs)
-    judge = _Judge(given, tables.read(trees, TREES), masked, settings)
-    counts["images, none of which its model saw"] = judge.check(pairs)
+    models = _Folds(given, tables.read(trees, TREES), masked, settings)
+    counts["images, none of which its model saw"] = models.check(pairs)
     for start in track(range(0, len(pairs), PART), "presence", unit="part"):
         path = folder / f"part-{start:012d}.parquet"
         if not path.exists():
-            tables.write(path, PRESENCE, judge.rows(pairs.slice(start, PART)))
+            tables.write(path, PRESENCE, models.rows(pairs.slice(start, PART)))
     parts = [tables.read(path, PRESENCE) for path in sorted(folder.glob("part-*.parquet"))]
     unasked = sum(int((part["fold"].to_numpy() == NO_FOLD).sum()) for part in parts)
     counts["refused: instances without boxes"] = unasked
@@ -78,8 +78,8 @@ def score(
     shutil.rmtree(folder, ignore_errors=True)
 
 
-class _Judge:
-    """Asks the models of the folds, each about its own images; each is loaded when it is first asked."""
+class _Folds:
+    """The models of the folds, each asked about its own images alone; each is loaded once, when it is first asked."""
 
     def __init__(self, given: Knowledge, trees: pa.Table, masked: bool, settings: PresenceSettings):
         torch.set_num_threads(settings.threads)

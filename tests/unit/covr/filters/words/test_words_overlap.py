@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.covr.filters.names.overlap import OVERLAP, OverlapSettings, overlap
+from compvqa.covr.filters.words.overlap import OVERLAP, OverlapSettings, overlap
 from compvqa.errors import InputError
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, RELATIONS, SCENES
 
@@ -120,7 +120,7 @@ def apart(folder):
     write(folder, objects, [("1", "0", "a", "b", "riding"), ("2", "0", "b", "a", "near"), ("3", "0", "a", "b", "on")])
 
 
-def test_names_that_entail_each_other_are_judged_whatever_their_contexts(tmp_path):
+def test_names_that_entail_each_other_are_scored_whatever_their_contexts(tmp_path):
     apart(tmp_path)
     found, counts = run(tmp_path)
     nouns = [("noun", "animal", "dog"), ("noun", "jug", "water jug")]
@@ -143,7 +143,7 @@ def test_a_method_is_asked_about_pairs_in_context_only(tmp_path, monkeypatch):
         asked.extend(zip(xs, ys, strict=True))
         return [0.9] * len(xs)
 
-    monkeypatch.setattr("compvqa.covr.filters.names.methods.lexicon.scorer", lambda lexicon, settings: score)
+    monkeypatch.setattr("compvqa.covr.filters.words.methods.lexicon.scorer", lambda lexicon, settings: score)
     apart(tmp_path)
     found, _ = run(tmp_path)
     assert asked == [] and len(found) == 6 and max(found.values()) <= 0.5

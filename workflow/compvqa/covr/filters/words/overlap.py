@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from compvqa import plugins, query
-from compvqa.covr.filters.names.pairs import DIRECTED, PairSettings, in_context, opened, vocabulary
+from compvqa.covr.filters.words.pairs import DIRECTED, PairSettings, in_context, opened, vocabulary
 from compvqa.progress import track
 from compvqa.scenes.lexicon import KINDS, Lexicon
 from compvqa.scratch import scratch_folder
@@ -47,7 +47,7 @@ class Method(Protocol):
 class OverlapSettings(PairSettings):
     """How m(x, y) is found."""
 
-    method: str = Field("lexicon", description="module in compvqa.covr.filters.names.methods that gives m(x, y)")
+    method: str = Field("lexicon", description="module in compvqa.covr.filters.words.methods that gives m(x, y)")
 
 
 def overlap(
@@ -57,13 +57,13 @@ def overlap(
 
     Contexts: attributes on the same noun; nouns on the same side of the same relation, as the same modifier,
     or with the same attribute; relations between the same two nouns. Added are, in both directions, pairs seen in no
-    context of which one name entails the other. They are judged by the lexicon, whatever the method: it is what says
+    context of which one name entails the other. They are scored by the lexicon, whatever the method: it is what says
     that they belong together, and a method is made for names that could stand in each other's place. The method
     ``none``, no filter, gets none of them. ``models`` is the folder of trained word filters, for methods that use
     them. Gives the number of pairs by kind: those in context, the exclusive ones among them, and those added.
     """
     known = Lexicon.load(lexicon)
-    method: Method = plugins.find("compvqa.covr.filters.names.methods", settings.method, "scorer", "overlap.method")
+    method: Method = plugins.find("compvqa.covr.filters.words.methods", settings.method, "scorer", "overlap.method")
     score = method.scorer(lexicon, models)
     model = getattr(method, "model_name", lambda models: settings.method)(models)
     out.parent.mkdir(parents=True, exist_ok=True)

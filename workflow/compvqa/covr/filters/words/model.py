@@ -17,8 +17,8 @@ import transformers
 from tokenizers import Encoding, Tokenizer
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel
 
-from compvqa.covr.filters.names.pairs import DIRECTED
-from compvqa.covr.filters.names.settings import EncoderSettings
+from compvqa.covr.filters.words.pairs import DIRECTED
+from compvqa.covr.filters.words.settings import EncoderSettings
 from compvqa.errors import InputError
 from compvqa.files import read_json
 from compvqa.scenes.lexicon import Lexicon

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from compvqa.covr.filters.names.labels import COLUMNS, EXCLUSIVE, OVERLAPPING, read_rows, write_rows
-from compvqa.covr.filters.names.pairs import DIRECTED
+from compvqa.covr.filters.words.labels import COLUMNS, EXCLUSIVE, OVERLAPPING, read_rows, write_rows
+from compvqa.covr.filters.words.pairs import DIRECTED
 
 ANSWERS = {"e": EXCLUSIVE, "o": OVERLAPPING}
 KEYS = "e exclusive, o overlapping, s skip, u undo, q quit"

@@ -1,6 +1,6 @@
 """m(x, y) from word filters fine-tuned on labelled pairs (COVR, App. A).
 
-The model judges every pair, also those that people labelled, as in the paper: one model gives all m of a kind.
+The model scores every pair, also those that people labelled, as in the paper: one model gives all m of a kind.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from compvqa.covr.filters.names.model import load, scores
+from compvqa.covr.filters.words.model import load, scores
 from compvqa.errors import InputError
 from compvqa.scenes.lexicon import KINDS, Lexicon
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.covr.filters.names.pairs import PairSettings, in_context, most_useful, opened
+from compvqa.covr.filters.words.pairs import PairSettings, in_context, most_useful, opened
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, RELATIONS
 
 

@@ -51,5 +51,5 @@ class WordFilterSettings(Settings):
     encoder: EncoderSettings = Field(EncoderSettings(), description="the model that is fine-tuned")
     pair_folds: int = Field(5, ge=2, description="one of so many parts of the pairs is held out (paper: 20 %)")
     word_folds: int = Field(3, ge=2, description="one of so many parts of the words is held out to test new words")
-    balanced: bool = Field(False, description="repeat pairs of the rarer label, so that both labels teach as much")
+    balanced: bool = Field(False, description="oversample pairs of the rarer label, so that both labels teach as much")
     optimisation: WordOptimisation = Field(WordOptimisation(), description="steps and learning rate")

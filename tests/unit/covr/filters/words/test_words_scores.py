@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.covr.filters.names.model import pretrained
-from compvqa.covr.filters.names.scores import WORD_SCORES, best_threshold, cosines, measured, word_scores
-from compvqa.covr.filters.names.settings import EncoderSettings, WordFilterSettings
-from compvqa.covr.filters.names.training import JUDGED
+from compvqa.covr.filters.words.model import pretrained
+from compvqa.covr.filters.words.scores import WORD_SCORES, best_threshold, cosines, measured, word_scores
+from compvqa.covr.filters.words.settings import EncoderSettings, WordFilterSettings
+from compvqa.covr.filters.words.training import SCORED
 from compvqa.scenes.lexicon import Lexicon, LexiconData
 
 
@@ -50,12 +50,12 @@ def test_baselines_learn_from_the_training_part_alone(tmp_path):
     rows += [("cats", "kitten", "overlapping", "held_out", 0.9), ("engine", "poodle", "exclusive", "held_out", 0.9)]
     columns = ("x", "y", "label", "part", "m")
     common = {"kind": "noun", "annotator": "Ann"}
-    tables.write(tmp_path / "judged.parquet", JUDGED, [common | dict(zip(columns, one, strict=True)) for one in rows])
+    tables.write(tmp_path / "scored.parquet", SCORED, [common | dict(zip(columns, one, strict=True)) for one in rows])
     Lexicon(LexiconData.model_validate({"nouns": {"kitten": {"hypernyms": ["cat"]}, "cat": {}}})).dump(
         tmp_path / "l.json"
     )
     word_scores(
-        [("pairs", tmp_path / "judged.parquet")], tmp_path / "l.json", tmp_path / "s.parquet", WordFilterSettings(), 1
+        [("pairs", tmp_path / "scored.parquet")], tmp_path / "l.json", tmp_path / "s.parquet", WordFilterSettings(), 1
     )
     found = {one["method"]: one for one in tables.read(tmp_path / "s.parquet", WORD_SCORES).to_pylist()}
     assert {name: one["right"] for name, one in found.items()} == {

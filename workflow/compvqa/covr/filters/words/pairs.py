@@ -42,7 +42,7 @@ CONTEXTS = {
 }
 # kind -> the table of all its names
 VOCABULARY = {"attribute": "attributes", "noun": "objects", "relation": "relations"}
-# m is symmetric for nouns and attributes: each pair is judged once and stored both ways
+# m is symmetric for nouns and attributes: each pair is scored once and stored both ways
 DIRECTED = {"attribute": False, "noun": False, "relation": True}
 EXAMPLES = 3
 _KNOWN = pa.schema([("kind", pa.string()), ("x", pa.string()), ("y", pa.string())])
@@ -110,7 +110,7 @@ def most_useful(
     """The first ``most`` pairs that are not in ``known``: those that share most contexts, then those seen most often.
 
     ``known`` holds pairs with their names in alphabetic order. The more contexts two names share, the more
-    distractors a judgement of them decides.
+    distractors their label decides on.
     """
     rows = sorted(pair for pair in known if pair[0] == kind)
     columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]

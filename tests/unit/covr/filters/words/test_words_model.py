@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-from compvqa.covr.filters.names.methods import learned
-from compvqa.covr.filters.names.model import CLASSES, hint, load, pretrained, scores
-from compvqa.covr.filters.names.settings import EncoderSettings
+from compvqa.covr.filters.words.methods import learned
+from compvqa.covr.filters.words.model import CLASSES, hint, load, pretrained, scores
+from compvqa.covr.filters.words.settings import EncoderSettings
 from compvqa.errors import InputError
 from compvqa.files import write_json
 from compvqa.scenes.lexicon import Lexicon, LexiconData

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 import torch
 
 from compvqa import tables
-from compvqa.covr.filters.names.labels import EXCLUSIVE, LABELS, RULE
-from compvqa.covr.filters.names.model import WordModel, pretrained, scores
-from compvqa.covr.filters.names.pairs import DIRECTED
-from compvqa.covr.filters.names.settings import WordFilterSettings
+from compvqa.covr.filters.words.labels import EXCLUSIVE, LABELS, RULE
+from compvqa.covr.filters.words.model import WordModel, pretrained, scores
+from compvqa.covr.filters.words.pairs import DIRECTED
+from compvqa.covr.filters.words.settings import WordFilterSettings
 from compvqa.errors import InputError
 from compvqa.files import write_json
 from compvqa.scenes.lexicon import Lexicon
@@ -24,8 +24,8 @@ from compvqa.seeds import by_rank, stable_hash
 from compvqa.tables import Schema
 from compvqa.training.fit import fit, prepare
 
-JUDGED = Schema(
-    "judged",
+SCORED = Schema(
+    "scored_pairs",
     pa.schema(
         [
             *LABELS.fields,
@@ -106,7 +106,7 @@ def _exclusive(row: dict) -> bool:
 
 
 def balanced(rows: Sequence[dict]) -> list[dict]:
-    """``rows`` and, of those with the rarer label, copies: as many of both, if there are any of both."""
+    """Oversample the rarer label, if there is any of it: its rows are repeated until both have as many."""
     both = sorted(([row for row in rows if _exclusive(row) == side] for side in (True, False)), key=len)
     rarer, other = both
     return [*rows, *islice(cycle(rarer), len(other) - len(rarer))] if rarer else list(rows)
@@ -124,7 +124,7 @@ def train(
 ) -> dict[str, int]:
     """Fine-tune the encoder on the labelled pairs of a kind and score those held out by ``protocol``.
 
-    Writes ``out/{model.safetensors,model.json,history.parquet,judged.parquet}``. Nothing is chosen by the held-out
+    Writes ``out/{model.safetensors,model.json,history.parquet,scored.parquet}``. Nothing is chosen by the held-out
     pairs unless ``optimisation.keep`` or ``patience`` say so.
     """
     table = tables.read(labels, LABELS)
@@ -153,10 +153,10 @@ def train(
     )
     write_json(out / "model.json", model.describe())
     counts = {"in": len(rows), "train": len(learnt), "held out": len(held_out), "steps": int(done["steps"])}
-    judged = []
+    scored = []
     for part, some in ((TRAIN, learnt), (HELD_OUT, held_out)):
         ms = scores(model, kind, [row["x"] for row in some], [row["y"] for row in some], known).tolist()
-        judged += [row | {"part": part, "m": m} for row, m in zip(some, ms, strict=True)]
+        scored += [row | {"part": part, "m": m} for row, m in zip(some, ms, strict=True)]
         right = sum((m > 0.5) == _exclusive(row) for row, m in zip(some, ms, strict=True))
         counts[f"{part} right, per mille"] = round(1000 * right / len(some))
-    return counts | {"out": tables.write(out / "judged.parquet", JUDGED, judged)}
+    return counts | {"out": tables.write(out / "scored.parquet", SCORED, scored)}

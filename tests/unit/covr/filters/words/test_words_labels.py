@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa import tables
-from compvqa.covr.filters.names.labels import LABELS, Judgement, LabelSettings, agree, export, gather, read, write_rows
-from compvqa.covr.filters.names.pairs import PairSettings
+from compvqa.covr.filters.words.labels import LABELS, LabelSettings, PairLabel, agree, export, gather, read, write_rows
+from compvqa.covr.filters.words.pairs import PairSettings
 from compvqa.errors import InputError
 from compvqa.scenes.lexicon import Lexicon, LexiconData
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, RELATIONS
@@ -21,8 +21,8 @@ def file(folder, *lines, name="pairs.csv", header=HEADER):
     return folder / name
 
 
-def judgements(*rows):
-    return [Judgement(*row, f"line {number}") for number, row in enumerate(rows, 2)]
+def said_by(*rows):
+    return [PairLabel(*row, f"line {number}") for number, row in enumerate(rows, 2)]
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_a_missing_column_file_or_encoding_is_named(tmp_path):
 
 
 def test_annotators_who_disagree_are_named_or_outvoted():
-    said = judgements(
+    said = said_by(
         ("noun", "a", "b", "exclusive", "Ann"),
         ("noun", "b", "a", "overlapping", "Bo"),
         ("noun", "a", "b", "overlapping", "Cy"),
@@ -183,12 +183,12 @@ def test_annotators_who_disagree_are_named_or_outvoted():
 
 
 def test_the_two_directions_of_a_relation_may_differ():
-    said = judgements(("relation", "on", "in", "exclusive", "Ann"), ("relation", "in", "on", "overlapping", "Ann"))
+    said = said_by(("relation", "on", "in", "exclusive", "Ann"), ("relation", "in", "on", "overlapping", "Ann"))
     assert [row["label"] for row in agree(said, "refuse")[0]] == ["overlapping", "exclusive"]
 
 
 def test_a_persons_label_goes_over_a_derived_one():
-    said = judgements(("noun", "a", "b", "overlapping", "rule:heads"), ("noun", "a", "b", "exclusive", "Ann"))
+    said = said_by(("noun", "a", "b", "overlapping", "rule:heads"), ("noun", "a", "b", "exclusive", "Ann"))
     assert [(row["label"], row["annotator"]) for row in agree(said, "refuse")[0]] == [("exclusive", "Ann")]
 
 
@@ -204,9 +204,9 @@ def test_a_persons_label_goes_over_a_derived_one():
     ),
     st.randoms(use_true_random=False),
 )
-def test_the_order_of_judgements_does_not_matter(rows, random):
+def test_the_order_of_labels_does_not_matter(rows, random):
     shuffled = random.sample(rows, len(rows))
-    assert agree(judgements(*rows), "majority") == agree(judgements(*shuffled), "majority")
+    assert agree(said_by(*rows), "majority") == agree(said_by(*shuffled), "majority")
 
 
 def test_exported_pairs_are_read_back_once_they_are_labelled(scenes):

@@ -2,7 +2,7 @@
 
 import json
 
-from compvqa.planning.words import change
+from compvqa.planning.changes import change
 
 
 def test_the_keys_that_changed_are_named():

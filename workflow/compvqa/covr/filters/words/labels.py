@@ -18,7 +18,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from compvqa import tables
-from compvqa.covr.filters.names.pairs import DIRECTED, Mined, Pair, PairSettings, most_useful, opened, vocabulary
+from compvqa.covr.filters.words.pairs import DIRECTED, Mined, Pair, PairSettings, most_useful, opened, vocabulary
 from compvqa.errors import InputError
 from compvqa.files import read_text, read_yaml
 from compvqa.progress import track
@@ -73,7 +73,7 @@ class LabelSettings(Settings):
 
 
 @dataclass(frozen=True)
-class Judgement:
+class PairLabel:
     """One annotator's label of a pair, and where it stands."""
 
     kind: str
@@ -85,7 +85,7 @@ class Judgement:
 
     @property
     def pair(self) -> Pair:
-        """What is judged: the names in alphabetic order where the kind is symmetric."""
+        """What is labelled: the names in alphabetic order where the kind is symmetric."""
         return canonical(self.kind, self.x, self.y)
 
 
@@ -120,8 +120,8 @@ def gather(scenes: Path, lexicon: Path, out: Path, settings: LabelSettings) -> d
     return counts | {"out": tables.write(out, LABELS, rows)}
 
 
-def read(files: Iterable[Path]) -> tuple[list[Judgement], int]:
-    """The judgements in files, and the number of pairs that have no label yet.
+def read(files: Iterable[Path]) -> tuple[list[PairLabel], int]:
+    """The labels in files, and the number of pairs that have no label yet.
 
     A CSV file has the columns kind, x, y, label, annotator (and any others); or x, y, label, when its name tells the
     kind (``nouns.csv``) and the annotator. A YAML file has COVR's lists of pairs (:data:`RELEASED`).
@@ -129,16 +129,16 @@ def read(files: Iterable[Path]) -> tuple[list[Judgement], int]:
     """
     found, unlabelled = [], 0
     for path in map(Path, files):
-        for judgement in _in_lists(path) if path.suffix.lower() in (".yaml", ".yml") else _in_file(path):
-            if judgement.label:
-                found.append(judgement)
+        for given in _in_lists(path) if path.suffix.lower() in (".yaml", ".yml") else _in_file(path):
+            if given.label:
+                found.append(given)
             else:
                 unlabelled += 1
     return found, unlabelled
 
 
-def _in_lists(path: Path) -> Iterator[Judgement]:
-    """The judgements in COVR's released lists: a pair is ``x,y``, and nobody's name stands there."""
+def _in_lists(path: Path) -> Iterator[PairLabel]:
+    """The labels in COVR's released lists: a pair is ``x,y``, and nobody's name stands there."""
     lists = read_yaml(path, "give COVR's adversarial_groups.yaml, or a CSV file of pairs")
     unknown = sorted(str(key) for key in lists if key not in RELEASED and PREDICTED not in str(key))
     if unknown or not lists.keys() & RELEASED:
@@ -154,7 +154,7 @@ def _in_lists(path: Path) -> Iterator[Judgement]:
             if len(names) != 2:
                 raise InputError(f"{where}: {pair!r} is no pair of names; write two with a comma between.")
             x, y = _names(names[0], names[1], where)
-            yield Judgement(kind, x, y, label, path.stem, where)
+            yield PairLabel(kind, x, y, label, path.stem, where)
 
 
 def _names(x: str, y: str, where: str) -> tuple[str, str]:
@@ -165,7 +165,7 @@ def _names(x: str, y: str, where: str) -> tuple[str, str]:
     return x, y
 
 
-def _in_file(path: Path) -> Iterator[Judgement]:
+def _in_file(path: Path) -> Iterator[PairLabel]:
     for number, row in enumerate(read_rows(path, ("x", "y", "label")), 2):
         where = f"{path}, line {number}"
         kind = row.get("kind") or path.stem.removesuffix("s")
@@ -175,7 +175,7 @@ def _in_file(path: Path) -> Iterator[Judgement]:
         if label not in ("", EXCLUSIVE, OVERLAPPING):
             raise InputError(f"{where}: the label {label!r} is unknown; use {EXCLUSIVE} or {OVERLAPPING}.")
         annotator = (row.get("annotator") or "").strip() or path.stem
-        yield Judgement(kind, x, y, label, annotator, where)
+        yield PairLabel(kind, x, y, label, annotator, where)
 
 
 def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
@@ -195,15 +195,15 @@ def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     return [{column: meant(cell) for column, cell in row.items()} for row in rows]
 
 
-def agree(found: Iterable[Judgement], contradictions: str) -> tuple[list[dict], int]:
+def agree(found: Iterable[PairLabel], contradictions: str) -> tuple[list[dict], int]:
     """One row a pair as the labels table has it, and the number of pairs dropped because of a tie.
 
     A person's label goes over a derived one. Where people disagree (or a symmetric pair is labelled differently in
     its two directions), the first such pair is an :class:`InputError`, or the majority counts.
     """
-    by_pair: dict[Pair, list[Judgement]] = defaultdict(list)
-    for judgement in found:
-        by_pair[judgement.pair].append(judgement)
+    by_pair: dict[Pair, list[PairLabel]] = defaultdict(list)
+    for given in found:
+        by_pair[given.pair].append(given)
     rows, ties = [], 0
     for pair, all_of in sorted(by_pair.items()):
         said = [one for one in all_of if not one.annotator.startswith(RULE)] or all_of
@@ -218,9 +218,9 @@ def agree(found: Iterable[Judgement], contradictions: str) -> tuple[list[dict], 
     return rows, ties
 
 
-def _contradiction(said: Sequence[Judgement]) -> str:
+def _contradiction(said: Sequence[PairLabel]) -> str:
     one = said[0]
-    other = next(judgement for judgement in said if judgement.label != one.label)
+    other = next(given for given in said if given.label != one.label)
     return (
         f"{one.where} calls the {one.kind}s {one.x!r} and {one.y!r} {one.label}, and {other.where} calls them"
         f" {other.label}: correct one of the two, or set word_labels.contradictions to majority."
@@ -229,13 +229,13 @@ def _contradiction(said: Sequence[Judgement]) -> str:
 
 def _by_lexicon(
     connection: duckdb.DuckDBPyConnection, lexicon: Lexicon, settings: LabelSettings
-) -> Iterator[Judgement]:
-    """The most useful pairs of each kind, as the lexicon judges them."""
+) -> Iterator[PairLabel]:
+    """The most useful pairs of each kind, as the lexicon labels them."""
     for kind in KINDS:
         for mined in most_useful(connection, kind, settings.mining, settings.most_per_kind, set()):
             for x, y in _directions(mined):
                 label = EXCLUSIVE if lexicon.exclusive(kind, x, y) > 0.5 else OVERLAPPING
-                yield Judgement(kind, x, y, label, LEXICON, "the lexicon")
+                yield PairLabel(kind, x, y, label, LEXICON, "the lexicon")
 
 
 def _directions(mined: Mined) -> list[tuple[str, str]]:

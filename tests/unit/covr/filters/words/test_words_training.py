@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from transformers import TrainerCallback
 
 from compvqa import tables
-from compvqa.covr.filters.names.labels import LABELS
-from compvqa.covr.filters.names.model import pretrained
-from compvqa.covr.filters.names.settings import EncoderSettings, WordFilterSettings
-from compvqa.covr.filters.names.training import HELD_OUT, JUDGED, TRAIN, PhrasePairs, balanced, sides, train
+from compvqa.covr.filters.words.labels import LABELS
+from compvqa.covr.filters.words.model import pretrained
+from compvqa.covr.filters.words.settings import EncoderSettings, WordFilterSettings
+from compvqa.covr.filters.words.training import HELD_OUT, SCORED, TRAIN, PhrasePairs, balanced, sides, train
 from compvqa.errors import InputError
 from compvqa.scenes.lexicon import Lexicon, LexiconData
 from compvqa.training import fit as fitting
@@ -86,14 +86,14 @@ def run(labels, out, settings=SETTINGS, protocol="pairs"):
     train(labels, labels.with_name("lexicon.json"), "attribute", protocol, out, settings, 1)
     return {
         name: (out / name).read_bytes()
-        for name in ("model.safetensors", "history.parquet", "model.json", "judged.parquet")
+        for name in ("model.safetensors", "history.parquet", "model.json", "scored.parquet")
     }
 
 
 def test_equal_runs_give_equal_bytes(labels, tmp_path):
     assert run(labels, tmp_path / "a") == run(labels, tmp_path / "b")
-    judged = tables.read(tmp_path / "a/judged.parquet", JUDGED).to_pylist()
-    assert {one["part"]: sum(other["part"] == one["part"] for other in judged) for one in judged} == {
+    scored = tables.read(tmp_path / "a/scored.parquet", SCORED).to_pylist()
+    assert {one["part"]: sum(other["part"] == one["part"] for other in scored) for one in scored} == {
         TRAIN: 28,
         HELD_OUT: 8,
     }
@@ -125,8 +125,8 @@ def test_what_was_seen_in_training_is_learnt(labels, tmp_path):
         SETTINGS.model_copy(update={"optimisation": changed}),
         1,
     )
-    judged = tables.read(tmp_path / "judged.parquet", JUDGED).to_pylist()
-    assert all((one["m"] > 0.5) == (one["label"] == "exclusive") for one in judged if one["part"] == TRAIN)
+    scored = tables.read(tmp_path / "scored.parquet", SCORED).to_pylist()
+    assert all((one["m"] > 0.5) == (one["label"] == "exclusive") for one in scored if one["part"] == TRAIN)
 
 
 def test_an_epoch_draws_the_order_of_each_symmetric_pair():

@@ -11,10 +11,10 @@ import torch
 from scipy.stats import binomtest
 
 from compvqa import tables
-from compvqa.covr.filters.names.labels import EXCLUSIVE
-from compvqa.covr.filters.names.model import WordModel, pretrained
-from compvqa.covr.filters.names.settings import WordFilterSettings
-from compvqa.covr.filters.names.training import HELD_OUT, JUDGED, TRAIN
+from compvqa.covr.filters.words.labels import EXCLUSIVE
+from compvqa.covr.filters.words.model import WordModel, pretrained
+from compvqa.covr.filters.words.settings import WordFilterSettings
+from compvqa.covr.filters.words.training import HELD_OUT, SCORED, TRAIN
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.tables import Schema
 from compvqa.training.fit import prepare
@@ -43,11 +43,11 @@ AT_A_TIME = 64
 
 
 def word_scores(
-    judged: Sequence[tuple[str, Path]], lexicon: Path, out: Path, settings: WordFilterSettings, seed: int
+    scored: Sequence[tuple[str, Path]], lexicon: Path, out: Path, settings: WordFilterSettings, seed: int
 ) -> dict[str, int]:
     """Write the scores of the trained filters and of three baselines on the pairs held out from each training.
 
-    ``judged`` has a protocol and the table of judged pairs for each training. The baselines: the lexicon; the cosine
+    ``scored`` has a protocol and the table of scored pairs for each training. The baselines: the lexicon; the cosine
     of the two phrases' mean embeddings by the encoder before any training here, exclusive below the threshold that is
     best on the training pairs; and the more frequent label of the training pairs.
     """
@@ -55,8 +55,8 @@ def word_scores(
     prepare(settings.optimisation, seed, "untrained encoder")
     model, _ = pretrained(settings.encoder)
     rows = []
-    for protocol, path in judged:
-        table = tables.read(path, JUDGED).to_pylist()
+    for protocol, path in scored:
+        table = tables.read(path, SCORED).to_pylist()
         learnt, held_out = ([row for row in table if row["part"] == part] for part in (TRAIN, HELD_OUT))
         truth = np.array([row["label"] == EXCLUSIVE for row in held_out])
         common = {
@@ -67,7 +67,7 @@ def word_scores(
         }
         for method, said in verdicts(learnt, held_out, known, model):
             rows.append(common | {"method": method} | measured(said, truth))
-    return {"in": len(judged), "out": tables.write(out, WORD_SCORES, rows)}
+    return {"in": len(scored), "out": tables.write(out, WORD_SCORES, rows)}
 
 
 def verdicts(
