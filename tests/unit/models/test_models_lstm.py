@@ -29,7 +29,7 @@ def net(**more):
 def test_what_words_say_in_their_order_is_learnt_and_answered_without_regions(asked, tmp_path):
     counts = asked.train("lstm", SIZE, tmp_path, learning_rate=1e-2)
     answers = asked.answers(tmp_path)
-    assert right(answers) > 0.8 and counts["dev accuracy, per mille"] > 800
+    assert right(answers) > 0.8 and counts["held-out accuracy, per mille"] > 800
 
 
 def test_equal_runs_give_equal_bytes_and_other_seeds_others(asked, tmp_path):

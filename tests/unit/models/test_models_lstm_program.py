@@ -40,7 +40,7 @@ def test_programs_are_learnt_first_and_then_answers(asked, learnt):
     assert [(row["phase"], row["step"]) for row in rows] == [
         ("answer", 100), ("answer", 200), ("program", 100), ("program", 200),
     ]  # fmt: skip
-    assert rows[-1]["eval_accuracy"] > 0.8 and counts["dev accuracy, per mille"] > 800
+    assert rows[-1]["eval_accuracy"] > 0.8 and counts["held-out accuracy, per mille"] > 800
     answers = asked.answers(folder)
     assert right(answers) > 0.8
     assert sorted(path.name for path in folder.iterdir()) == [

@@ -21,7 +21,6 @@ from compvqa.tables import Schema
 
 LANGUAGE = "language"
 GROUP = "group_id"  # a column that an engine may add: questions made as one, which intervals draw together; or null
-PARTS = ("train", "dev", "test")  # of the dataset itself
 CORE = pa.schema(
     [
         ("question_id", pa.string()),  # a hash of its content

@@ -75,7 +75,7 @@ def train(
     net = module.build(model_settings, task)
     if start is not None and base is not None:
         net.start_from(load_weights(start / "model.safetensors"), shared_words(task.tokenizer, base))
-    recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), start, *asked.ids, "dev"]
+    recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), start, *asked.ids, "held out"]
     recipe += [*held_out.ids, None if store is None or regions is None else tables.recipe_of(regions)]
     job = Job(
         net, model_settings, task, asked, held_out, store, out, settings.optimisation, number,
@@ -87,11 +87,11 @@ def train(
     unseen = sum(answer not in set(task.answers) for answer in held_out.answers)
     return {
         "in": len(asked),
-        "dev": len(held_out),
-        "dev: answer not in train": unseen,
+        "held out": len(held_out),
+        "held out: answer not in train": unseen,
         "answers": len(task.answers),
         "steps": int(done["steps"]),
-        **({"dev accuracy, per mille": round(1000 * done["accuracy"])} if dev_parts else {}),
+        **({"held-out accuracy, per mille": round(1000 * done["accuracy"])} if dev_parts else {}),
     }
 
 

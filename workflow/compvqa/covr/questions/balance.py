@@ -23,9 +23,10 @@ from pydantic import Field, NonNegativeInt
 from compvqa import query, tables
 from compvqa.covr.questions.tables import DATASET, QUESTIONS
 from compvqa.progress import track
-from compvqa.questions.dataset import PARTS
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
+
+PARTS = ("train", "dev", "test")  # of COVR's dataset
 
 Tie = Callable[[int, int], int]  # (answer, times it was taken) -> its place among equals
 

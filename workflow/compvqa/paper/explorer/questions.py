@@ -21,13 +21,17 @@ from compvqa.questions.dataset import language_of
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.images import find_image
 from compvqa.settings import Settings
+from compvqa.splits.setups import CHOOSE
+from compvqa.splits.setups.iid import SETUP
+
+CHOSEN_BY = next(part.side for part in SETUP.parts if part.role == CHOOSE)
 
 
 class ExplorerSettings(Settings):
     """What the page of sample questions shows."""
 
     questions: int = Field(40, ge=1, description="about how many questions the page shows, evenly over templates")
-    part: str = Field("dev", description="the part of the dataset that they are drawn from")
+    part: str = Field(CHOSEN_BY, description="the part of the dataset that they are drawn from")
     max_side: int = Field(300, ge=50, description="longest side of an embedded image, in pixels")
 
 

@@ -7,7 +7,9 @@ from collections import Counter
 from compvqa.paper.data import Inputs, frame, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.questions.dataset import PARTS
+from compvqa.splits.setups.iid import SETUP
+
+PARTS = tuple(part.side for part in SETUP.parts)  # the dataset's own
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:

@@ -66,9 +66,9 @@ def simulate(ontology: Path, out: Path, settings: SimulateSettings, seed: int) -
     if settings.imsitu:
         situations = Situations(frequencies["nouns"], categories, seed)
         dev = round(settings.imsitu * IMSITU_VAL)
-        for name, numbers in (("train", range(dev, settings.imsitu)), ("dev", range(dev))):
+        for name, numbers in (("train.json", range(dev, settings.imsitu)), ("dev.json", range(dev))):
             records = (situations.image(number, counts) for number in numbers)
-            _write(out / "imsitu" / f"{name}.json", track(records, f"simulate imSitu {name}", len(numbers), "image"))
+            _write(out / "imsitu" / name, track(records, f"simulate imSitu {name}", len(numbers), "image"))
         _write(out / "imsitu" / "imsitu_space.json", situations.space().items())
         with replacing(out / "imsitu" / "generation_templates.tab") as temporary:
             temporary.write_text(situations.templates(), encoding="utf-8")

@@ -116,9 +116,9 @@ def _drawn(todo: list, settings: SpritesSettings, seed: int, images: Path) -> It
 
 
 def _write(out: Path, gqa: dict[str, dict], imsitu: dict[str, dict]) -> None:
-    for split, name in (("train", "train"), ("val", "dev")):
+    for split, name in (("train", "train.json"), ("val", "dev.json")):
         write_json(out / f"{split}_sceneGraphs.json", gqa[split], indent=None, recipe=False)
-        write_json(out / "imsitu" / f"{name}.json", imsitu[split], indent=None, recipe=False)
+        write_json(out / "imsitu" / name, imsitu[split], indent=None, recipe=False)
     write_json(out / "imsitu" / "imsitu_space.json", annotate.imsitu_space(), recipe=False)
     annotate.write_text(out / "imsitu" / "generation_templates.tab", annotate.generation_templates())
     write_json(out / "lexicon.json", lexicon({verb: () for verb in VERBS}))
