@@ -72,12 +72,23 @@ def audit(
         Path | None, typer.Option(metavar="KEY", help="Sign the manifest of a test-bed's folder with an SSH key.")
     ] = None,
     diff: Annotated[bool, typer.Option("--diff", help="Say what differs between two targets, A and B.")] = False,
+    contents: Annotated[
+        bool,
+        typer.Option(
+            "--contents",
+            help="With --diff, of two folders: compare rows, numbers and pixels, whatever code made them; exits with 0 "
+            "where all are equal but recipe ids, 1 where something differs.",
+        ),
+    ] = False,
     example: Annotated[str | None, typer.Option(help="A question_id: tell this question's whole story.")] = None,
     examples: Annotated[int, typer.Option(min=0, help="Random questions to trace back.")] = 3,
     seed: Annotated[int, typer.Option(help="The seed that they are drawn with.")] = 1,
     every: Annotated[
         bool,
-        typer.Option("--all", help="Tell everything: each step, count and scene, or each thing that --verify found."),
+        typer.Option(
+            "--all",
+            help="Tell everything: each step, count and scene, or each thing that --verify or --contents found.",
+        ),
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write a .txt, .json or .html file instead of printing.")] = None,
 ) -> None:
@@ -89,7 +100,12 @@ def audit(
     if diff:
         if len(names) != 2:
             raise InputError("--diff compares two targets: give two tables or two test-beds' folders.")
-        _diff(names, testbed, out)
+        if contents:
+            _contents(names, every, out)
+        else:
+            _diff(names, testbed, out)
+    elif contents:
+        raise InputError("--contents says how --diff compares: add it, and two folders.")
     elif sign:
         _sign(_folders(names, testbed), sign)
     elif verify:
@@ -237,6 +253,15 @@ def _diff(names: list[str], testbed: Path | None, out: Path | None) -> None:
     a, b = (_target(name, testbed) for name in names)
     told = differences((a.history, a.records), (b.history, b.records))
     _give(told, contrast.text(told), out)
+
+
+def _contents(names: list[str], every: bool, out: Path | None) -> None:
+    from compvqa.provenance import contrast
+    from compvqa.provenance.contents import compare, same
+
+    found = compare(*map(Path, names))
+    _give({"equal": same(found), "files": [asdict(one) for one in found]}, contrast.contents(found, every), out)
+    raise typer.Exit(not same(found))
 
 
 def _example(question_id: str, testbed: Path | None, out: Path | None) -> None:

@@ -1,13 +1,16 @@
-"""What differs between two runs, in words."""
+"""What differs between two runs, by their records or in what they say, in words."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from compvqa.provenance.contents import EQUAL, VERDICTS, Compared
 from compvqa.provenance.differences import same
 
 HEADINGS = {
@@ -39,6 +42,22 @@ def text(told: dict) -> RenderableType:
     if same(told):
         lines.append(Text("Nothing differs but what is listed above, if anything.", style="bold"))
     return Group(*lines)
+
+
+def contents(found: Sequence[Compared], every: bool = False) -> RenderableType:
+    """The result of :func:`compvqa.provenance.contents.compare` for a terminal: a row a kind of file, with how many of
+    each verdict, and below it what is not equal."""
+    by_kind: dict[str, Counter[str]] = {}
+    for one in found:
+        by_kind.setdefault(one.kind, Counter())[one.verdict] += 1
+    table = Table("", "files", *VERDICTS, box=None, padding=(0, 2, 0, 0))
+    for kind, counts in by_kind.items():
+        table.add_row(Text(kind), *(f"{n:,}" if n else "" for n in (counts.total(), *(counts[v] for v in VERDICTS))))
+    apart = [one for one in found if one.verdict != EQUAL]
+    lines = [Text(f"{one.path}: {one.verdict}{': ' * bool(one.told)}{one.told}") for one in apart]
+    if not every and len(lines) > MOST:
+        lines[MOST:] = [Text(f"… and {len(lines) - MOST:,} more (--all tells them)")]
+    return Group(table, *lines)
 
 
 def _table(rows: list[dict]) -> Table:
