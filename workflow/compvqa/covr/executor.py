@@ -55,7 +55,7 @@ class _World:
     under_test: str | None = None
 
     def names(self, kind: str, name: str) -> Sequence[str]:
-        """The annotated names that ``name`` matches, in a stable order."""
+        """The annotated names that ``name`` stands for, in a stable order."""
         if self.lexicon is None:
             return (name,)
         return sorted(self.lexicon.entailed(kind, name))
@@ -64,8 +64,8 @@ class _World:
 def execute(program: Program, scenes: Sequence[SceneGraph], lexicon: Entailment | None = None) -> Value:
     """The program's answer on ``scenes``: a truth value, a number or a name.
 
-    With a lexicon, a name matches every name that entails it ("person" finds a man), as it should when the
-    scenes are the complete truth; without one it matches exactly, as in COVR. Raises :class:`ProgramError`
+    With a lexicon, a name stands for every name that entails it ("person" finds a man), as it should when the
+    scenes are the complete truth; without one it stands for itself alone, as in COVR. Raises :class:`ProgramError`
     when there is no answer. The program must be well-typed (``LANGUAGE.check``).
     """
     return trace(program, scenes, lexicon)[-1]

@@ -5,7 +5,7 @@ would be asked about. One that another chain's search has not found was left out
 comes, by stable rank, after all that this search found under its cap: such a one is not judged. (The cap on what is
 checked counts a scene for each name that is exclusive there, and another chain may lack the one by which it came early;
 a scene that is lost so counts as left out by its overlap of names.) A candidate is false if the complete scene contains
-the subgraph, a name matching all that may truly be called so; why is told by the first of these that contains it too:
+the subgraph (a name stands for all that may be called so); why is told by the first of these that contains it too:
 
 * ``overlapping names``: the annotated scene, by names that are true of what is annotated;
 * ``wrong``: the scene without wrong annotations, though with missing ones;

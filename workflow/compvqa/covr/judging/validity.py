@@ -1,7 +1,7 @@
 """Which questions are invalid, judged against the complete truth of the sprites' scenes, and why.
 
 A question is invalid when its program, run on the complete scenes, gives another answer than the stored one,
-or none (COVR, sections 3.4 and E.1). There a name matches all that may truly be called so. The cause is found
+or none (COVR, sections 3.4 and E.1). There a name stands for all that may truly be called so. The cause is found
 by undoing one error after the other:
 
 * ``overlapping names``: with exact names the complete scenes do give the stored answer, so the annotations

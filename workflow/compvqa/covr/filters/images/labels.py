@@ -39,7 +39,7 @@ def label_images(
     seed: int,
 ) -> dict[str, int]:
     """Write, for candidates that differ in one kind of node, drawn by stable rank, whether the subgraph is in the
-    complete scene after all, a name matching all that may truly be called so. ``complete`` holds the scene tables."""
+    complete scene after all; a name stands for all that may truly be called so. ``complete`` holds the scene tables."""
     tree_of: dict[int, str] = {}
     for path in seeds:
         read = tables.read(path, SEEDS, ["seed", "tree"])
