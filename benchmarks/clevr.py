@@ -9,8 +9,8 @@ where it is named), once with all families and once without the first of compare
 spends most of its time to look for. CPU seconds are of question generation from tables to a table, of which the median
 of runs before and after the original's is taken, and of the original's whole process. With --grow, scenes are sampled
 without drawing them (10,000 at most: more are these under other names, of which other questions are made), and
-questions are made of them in a process of its own, whose start counts. FOLDER
-keeps what they write.
+questions are made of them in a process of its own, whose start counts; with --shards of the first of so many shards.
+FOLDER keeps what they write.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from compvqa.scenes.ingest import SourceSettings, ingest
 from compvqa.scenes.worlds.clevr import record
 from compvqa.scenes.worlds.clevr.sample import sample_scene
 from compvqa.scenes.worlds.clevr.settings import ClevrSettings
+from compvqa.tables import ROW_GROUP
 
 MOST = 10_000  # scenes to sample; a digit tells their copies
 SCENES = [f"{name}.parquet" for name in ("scenes", "objects", "attributes", "relations", "modifiers")]
@@ -60,6 +61,7 @@ def main() -> None:
     parser.add_argument("--distinct", choices=("sets", "outputs"), default="outputs")
     parser.add_argument("--runs", type=int, default=3, help="of ours, before and after the original's one")
     parser.add_argument("--grow", type=int, nargs="+", default=[], help="numbers of scenes to sample")
+    parser.add_argument("--shards", type=int, default=1, help="of which --grow makes the first")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if arguments.scenes_file:
@@ -100,7 +102,7 @@ def grow(arguments: argparse.Namespace) -> None:
         if not (tables / "scenes.parquet").exists():
             sample(arguments.folder, size)
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-            questions, spent, peak = pool.submit(whole, tables, arguments.templates).result()
+            questions, spent, peak = pool.submit(whole, tables, arguments.templates, arguments.shards).result()
         more = f"{exponent(last, (size, spent)):.2f}" if last else ""
         last = size, spent
         megabytes = (tables / "questions.parquet").stat().st_size / 1e6
@@ -121,7 +123,7 @@ def sample(folder: Path, size: int) -> None:
         tables.mkdir(exist_ok=True)
         for file in SCENES:
             copies = [named(pq.read_table(folder / f"sampled-{MOST}/{file}"), copy) for copy in range(size // MOST)]
-            pq.write_table(pa.concat_tables(copies), tables / file)
+            pq.write_table(pa.concat_tables(copies), tables / file, row_group_size=ROW_GROUP)
         return
     path = folder / f"sampled-{size}.json"
     with ProcessPoolExecutor() as pool:
@@ -136,21 +138,22 @@ def named(table: pa.Table, copy: int) -> pa.Table:
     return table.set_column(table.column_names.index("scene_id"), "scene_id", names)
 
 
-def whole(tables: Path, templates: Path) -> tuple[int, float, float]:
-    """How many questions we make with the default settings, and what this process then has spent: CPU seconds and
-    megabytes of memory."""
-    questions, _ = ours(tables, templates, "", None)
+def whole(tables: Path, templates: Path, shards: int) -> tuple[int, float, float]:
+    """How many questions we make with the default settings, in the first of so many shards, and what this process then
+    has spent: CPU seconds and megabytes of memory."""
+    questions, _ = ours(tables, templates, "", None, shards)
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return questions, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def ours(tables: Path, templates: Path, skipped: str, distinct: str | None) -> tuple[int, float]:
+def ours(tables: Path, templates: Path, skipped: str, distinct: str | None, shards: int = 1) -> tuple[int, float]:
     """How many questions we make, and in how many CPU seconds."""
     start = time.process_time()
     used = [template for template in read_templates(templates) if template.name != skipped]
     words = read_words(ROOT / "config/words/clevr.json")
     outputs = tables / "questions.parquet", tables / "dropped.parquet"
-    counts = generate(tables, used, words, GenerateSettings(distinct=distinct), 1, "benchmark", *outputs)
+    settings = GenerateSettings(distinct=distinct)
+    counts = generate(tables, used, words, settings, 1, "benchmark", *outputs, shards=shards)
     return counts["questions"], time.process_time() - start
 
 

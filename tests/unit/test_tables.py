@@ -1,8 +1,9 @@
 """Tables are sorted, checked, atomic, and equal recipes give equal bytes."""
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
@@ -52,6 +53,23 @@ def test_streamed_batches_must_come_in_order(tmp_path, order):
     else:
         with pytest.raises(ValueError, match="not sorted"):
             tables.write(tmp_path / "x.parquet", PAIRS, stream)
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.text("ab", max_size=3), min_size=1, unique=True), st.lists(st.text("ab", max_size=3)), st.integers(1, 5)
+)
+def test_rows_of_keys_are_read_of_row_groups_that_may_have_them(tmp_path_factory, names, wanted, size):
+    path = tmp_path_factory.mktemp("tables") / "x.parquet"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "ROW_GROUP", size)
+        tables.write(path, PAIRS, [{"a": name, "b": b, "c": ""} for name in names for b in (1, 2)])
+        whole, opened = tables.read(path, PAIRS).to_pylist(), []
+        read = pq.ParquetFile.read_row_group
+        patch.setattr(pq.ParquetFile, "read_row_group", lambda file, n: opened.append(n) or read(file, n))
+        assert tables.read_keys(path, PAIRS, wanted).to_pylist() == [row for row in whole if row["a"] in wanted]
+    groups = [{row["a"] for row in whole[start : start + size]} for start in range(0, len(whole), size)]
+    assert opened == [n for n, has in enumerate(groups) if any(min(has) <= name <= max(has) for name in wanted)]
 
 
 def test_reading_says_in_one_sentence_what_is_wrong(tmp_path):

@@ -8,6 +8,7 @@ metadata: equal recipes give equal bytes.
 from __future__ import annotations
 
 import os
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -145,6 +146,36 @@ def read(path: Path | str, schema: Schema | None = None, columns: Sequence[str] 
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(path, error) from None
     return table.replace_schema_metadata(None)
+
+
+def read_keys(path: Path | str, schema: Schema, keys: Iterable[str]) -> pa.Table:
+    """The rows of the table at ``path`` whose first key column is among ``keys``; errors as for :func:`read`.
+
+    Of the file, only row groups that may have one are read, one at a time.
+    """
+    wanted = sorted(set(keys))
+    values = pa.array(wanted, schema.fields.field(schema.key[0]).type)
+    found = []
+    with _opened(path, schema) as file:
+        try:
+            for number in _groups(file, schema.key[0], wanted):
+                rows = file.read_row_group(number)
+                found.append(rows.filter(pc.is_in(rows[schema.key[0]], values)))
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(path, error) from None
+        table = pa.concat_tables(found) if found else file.schema_arrow.empty_table()
+    return table.replace_schema_metadata(None)
+
+
+def _groups(file: pq.ParquetFile, column: str, wanted: Sequence[str]) -> Iterator[int]:
+    """The numbers of the row groups in whose range of ``column`` one of the sorted values lies."""
+    for number in range(file.num_row_groups):
+        group = file.metadata.row_group(number)
+        [limits] = [
+            item.statistics for item in map(group.column, range(group.num_columns)) if item.path_in_schema == column
+        ]
+        if not (limits and limits.has_min_max) or bisect_left(wanted, limits.min) < bisect_right(wanted, limits.max):
+            yield number
 
 
 def check(path: Path | str, schema: Schema) -> None:

@@ -1,6 +1,7 @@
 """Questions of scenes: keyed, balanced, counted, and distributed as the original code's."""
 
 import json
+import shutil
 from collections import Counter
 from random import Random
 
@@ -21,6 +22,7 @@ from compvqa.clevr.templates import read_templates
 from compvqa.errors import InputError
 from compvqa.programs.rows import from_json
 from compvqa.questions.tables import DROPPED
+from compvqa.scenes.tables import ATTRIBUTES
 
 SMALL = GenerateSettings(per_scene=5, block=4)
 
@@ -65,6 +67,25 @@ def test_shards_together_are_the_whole_and_another_seed_is_another(folder, templ
     assert reasons == {(row["template"], row["reason"]): row["n"] for row in lost.to_pylist()}
     other, _, _ = made(folder, templates, words, tmp_path, seed=2)
     assert other["text"].to_pylist() != whole["text"].to_pylist()
+
+
+def test_a_shard_reads_and_builds_the_scenes_of_its_own_blocks_alone(folder, templates, words, tmp_path, monkeypatch):
+    def bytes_of(shard, scenes=folder):
+        made(scenes, templates, words, tmp_path, shard=shard, shards=3)
+        return (tmp_path / "q.parquet").read_bytes()
+
+    expected = [bytes_of(shard) for shard in range(3)]
+    broken = shutil.copytree(folder, tmp_path / "scenes")
+    colors = tables.read(broken / "attributes.parquet", ATTRIBUTES).to_pylist()
+    kept = [row for row in colors if row["scene_id"] != "clevr:CLEVR_train_000005" or row["group"] != "color"]
+    tables.write(broken / "attributes.parquet", ATTRIBUTES, kept)
+    monkeypatch.setattr("compvqa.clevr.scene.AT_ONCE", 3)
+    read, keys = tables.read_keys, []
+    monkeypatch.setattr(tables, "read_keys", lambda path, schema, of: keys.append(list(of)) or read(path, schema, of))
+    assert [bytes_of(shard, broken) for shard in (0, 2)] == [expected[0], expected[2]]
+    with pytest.raises(InputError, match="CLEVR_train_000005 has no color"):
+        bytes_of(1, broken)
+    assert max(map(len, keys)) == 3  # scenes in memory
 
 
 def test_blocks_are_of_one_side_and_do_not_depend_on_how_sides_are_mixed():

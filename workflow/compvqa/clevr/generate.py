@@ -13,9 +13,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -25,7 +25,7 @@ from compvqa.clevr.executor import Value, in_words
 from compvqa.clevr.language import OPERATORS, VALUES
 from compvqa.clevr.options import SceneOptions
 from compvqa.clevr.pairs import PairRules, Searching
-from compvqa.clevr.scene import Scene, read_scenes
+from compvqa.clevr.scene import Known, Scene, chosen_scenes, known_scenes, read_scenes
 from compvqa.clevr.search import Plan, Search
 from compvqa.clevr.tables import QUESTIONS
 from compvqa.clevr.templates import Template
@@ -43,6 +43,7 @@ NOTHING_FITS, FREQUENT, DEGENERATE = "nothing in the scene fits", "answers too f
 FORBIDDEN = "a pair that is forbidden"
 TOO_FEW = "scenes with fewer questions than wanted"
 OF_GROUP = {kind: group for group, kind in VALUES.items()}
+Sided = TypeVar("Sided", Scene, Known)
 Start = Callable[[Plan, set[Value]], Searching]  # begins a search whose answer is one of the given ones
 
 
@@ -132,26 +133,24 @@ def generate(
     """
     plans, words = plans_of(templates, settings), cut(words, settings.values)
     pairs = rules_of(words, settings)
-    found = read_scenes(scenes, chosen)
-    if part:
-        found = (replace(scene, split=part) for scene in found)
     if settings.mode == "compat" and shards > 1:
         raise InputError(f"The mode compat draws all from one stream: make one shard, not {shards}, or use mode keyed.")
+    known = known_scenes(scenes) if chosen is None else chosen_scenes(scenes, chosen)
+    if part:
+        known = [Known(scene_id, part) for scene_id, _ in known]
+    own = list(islice(numbered(blocks(known, settings.block)), shard, None, shards))
+    found = read_scenes(scenes, [one for _, block in own for one in block])
     reasons, counts = Counter[tuple[str, str]](), Counter[str]()
     streams: dict[str, random.Random] = {}
-    before = Counter[str]()  # blocks of a side so far
     with query.connect(out.parent, memory) as connection:
         intake = query.Intake(connection, QUESTIONS)
-        for number, block in enumerate(track(blocks(found, settings.block), "questions", unit="block")):
-            side = block[0].split
-            first = before[side] * settings.block * settings.per_scene
-            before[side] += 1
-            if number % shards != shard:
-                continue
-            rng = streams.setdefault(side, random.Random(seed)) if settings.mode == "compat" else None
+        for number, of in track(own, "questions", unit="block"):
+            block = list(islice(found, len(of)))
+            rng = streams.setdefault(of[0].split, random.Random(seed)) if settings.mode == "compat" else None
             for row in of_block(block, plans, words, settings, seed, reasons, rng, pairs):
                 if part:  # the same question may be in another
                     row["question_id"] = identity(row["question_id"], part)
+                first = number * settings.block * settings.per_scene
                 intake.add((QUESTIONS, row | {"testbed": testbed, "number": first + row["number"]}))
                 counts["questions"] += 1
             counts["scenes"] += len(block)
@@ -186,15 +185,23 @@ def rules_of(words: Words, settings: GenerateSettings) -> PairRules:
     return PairRules(words, settings.forbidden, settings.required, settings.occurrence, settings.sets)
 
 
-def blocks(scenes: Iterable[Scene], size: int) -> Iterator[list[Scene]]:
+def blocks(scenes: Iterable[Sided], size: int) -> Iterator[list[Sided]]:
     """The scenes in blocks of ``size``, each of one side (train or val), in their order."""
-    waiting: dict[str, list[Scene]] = {}
+    waiting: dict[str, list[Sided]] = {}
     for scene in scenes:
         block = waiting.setdefault(scene.split, [])
         block.append(scene)
         if len(block) == size:
             yield waiting.pop(scene.split)
     yield from (waiting[split] for split in sorted(waiting))
+
+
+def numbered(found: Iterable[list[Sided]]) -> Iterator[tuple[int, list[Sided]]]:
+    """Blocks, each with its number among those of its side."""
+    before = Counter[str]()
+    for block in found:
+        yield before[block[0].split], block
+        before[block[0].split] += 1
 
 
 def of_block(

@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from compvqa import tables
 from compvqa.clevr.language import GROUPS
 from compvqa.errors import InputError
 from compvqa.scenes.graph import SceneGraph, SceneStore, Space
 from compvqa.scenes.spatial import all_related
-from compvqa.scenes.tables import DIRECTIONS, POSITIONS
+from compvqa.scenes.tables import DIRECTIONS, POSITIONS, SCENES
 
 Attributes = tuple[str, str, str, str]  # size, color, material, shape
 RELATIONS = ("left", "right", "behind", "front")
+AT_ONCE = 4_000  # scenes whose rows are in memory: in scenes of CLEVR's size as many as a row group of attributes has
 PICTURE = (480, 320)  # width and height of the official pictures, whose scene files don't tell them
 
 
@@ -79,20 +81,44 @@ def masks(lists: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(sum(1 << number for number in numbers) for numbers in lists)
 
 
-def read_scenes(folder: Path, chosen: Sequence[str] | None = None) -> Iterator[Scene]:
-    """The scenes of a folder of scene tables, in the order of their ids, or those chosen, in theirs; one is built when
-    it is asked for.
+class Known(NamedTuple):
+    """What a scene is known by before it is built: its id, and its side (train, val)."""
 
-    InputError where an object lacks a size, colour, material or place, or a scene its directions.
+    scene_id: str
+    split: str
+
+
+def known_scenes(folder: Path) -> list[Known]:
+    """All scenes of a folder of scene tables, in the order of their ids."""
+    columns = tables.read(folder / f"{SCENES.name}.parquet", SCENES, Known._fields).select(Known._fields).to_pydict()
+    return [Known(*values) for values in zip(*columns.values(), strict=True)]
+
+
+def chosen_scenes(folder: Path, chosen: Sequence[str]) -> list[Known]:
+    """The scenes of a folder that have these ids, in their order. InputError where there is none of an id."""
+    of = dict(known_scenes(folder))
+    if missing := [scene_id for scene_id in chosen if scene_id not in of]:
+        raise InputError(f"{folder} has no scene {missing[0]}: choose among its own.")
+    return [Known(scene_id, of[scene_id]) for scene_id in chosen]
+
+
+def read_scenes(folder: Path, known: Sequence[Known] | None = None) -> Iterator[Scene]:
+    """The scenes of a folder of scene tables, in the order of their ids, or those of ``known``, in theirs.
+
+    Of the tables, the rows of some thousand scenes are in memory at a time, and no others are read. InputError where an
+    object lacks a size, colour, material or place, or a scene its directions.
     """
     for name in (POSITIONS.name, DIRECTIONS.name):
         if not (folder / f"{name}.parquet").exists():
             raise InputError(f"{folder} has no table {name}: CLEVR's questions need scenes whose source tells places.")
-    store = SceneStore(folder, cache=1)
-    of = dict(zip(store.scenes["scene_id"].to_pylist(), store.scenes["split"].to_pylist(), strict=True))
-    if missing := [scene_id for scene_id in chosen or () if scene_id not in of]:
-        raise InputError(f"{folder} has no scene {missing[0]}: choose among its own.")
-    return (of_graph(store.graph(scene_id), of[scene_id]) for scene_id in (of if chosen is None else chosen))
+    return _built(folder, known_scenes(folder) if known is None else known)
+
+
+def _built(folder: Path, known: Sequence[Known]) -> Iterator[Scene]:
+    for start in range(0, len(known), AT_ONCE):
+        few = known[start : start + AT_ONCE]
+        store = SceneStore(folder, cache=1, only=[scene_id for scene_id, _ in few])
+        yield from (of_graph(store.graph(scene_id), split) for scene_id, split in few)
 
 
 def of_graph(graph: SceneGraph, split: str = "") -> Scene:

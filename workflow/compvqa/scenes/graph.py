@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from compvqa import tables
 from compvqa.scenes.tables import ATTRIBUTES, DIRECTIONS, MODIFIERS, OBJECTS, POSITIONS, RELATIONS, SCENES
+from compvqa.tables import Schema
 
 Box = tuple[float, float, float, float]
 Place = tuple[float, float, float]
@@ -86,18 +87,20 @@ class SceneStore:
     """The graphs of the scenes in a folder of scene tables.
 
     Keeps the tables as Arrow (compact) and builds a :class:`SceneGraph` only when it is asked for; the last
-    ``cache`` graphs are kept.
+    ``cache`` graphs are kept. With ``only``, it knows these scenes and reads no others.
     """
 
-    def __init__(self, folder: Path | str, cache: int = 20_000):
+    def __init__(self, folder: Path | str, cache: int = 20_000, only: Sequence[str] | None = None):
         folder = Path(folder)
-        self.scenes = tables.read(folder / "scenes.parquet", SCENES)
-        self._parts = {
-            schema.name: Slices(tables.read(folder / f"{schema.name}.parquet", schema), columns)
-            for schema, columns in _COLUMNS
-        }
+
+        def rows(schema: Schema) -> pa.Table:
+            path = folder / f"{schema.name}.parquet"
+            return tables.read(path, schema) if only is None else tables.read_keys(path, schema, only)
+
+        self.scenes = rows(SCENES)
+        self._parts = {schema.name: Slices(rows(schema), columns) for schema, columns in _COLUMNS}
         self._space = {
-            schema.name: Slices(tables.read(folder / f"{schema.name}.parquet", schema), columns)
+            schema.name: Slices(rows(schema), columns)
             for schema, columns in _SPACE
             if (folder / f"{schema.name}.parquet").exists()
         }
