@@ -244,7 +244,7 @@ def checkpoint_of(model):
 
 def is_file(checkpoint):
     """Whether a checkpoint is a file, not a folder or a name of a hub's."""
-    return Path(checkpoint).suffix in (".bin", ".safetensors", ".json")
+    return Path(checkpoint).suffix in (".bin", ".gz", ".safetensors", ".json")
 
 
 def staged(checkpoint):

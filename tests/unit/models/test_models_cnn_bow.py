@@ -1,5 +1,6 @@
 """Bags of words: fixed vectors, of a package or of a file in word2vec's format, and their mean."""
 
+import gzip
 import struct
 
 import numpy as np
@@ -33,6 +34,16 @@ def net(texts, words=""):
 def test_the_words_of_a_file_that_are_asked_for_are_found(file):
     found = word_vectors(["red", "it", "quux"], str(file))
     assert {word: vector.tolist() for word, vector in found.items()} == {word: VECTORS[word] for word in ("red", "it")}
+
+
+def test_a_packed_file_gives_the_same_and_a_damaged_one_is_refused(file):
+    packed = file.with_name("words.bin.gz")
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert {word: vector.tolist() for word, vector in word_vectors(VECTORS, str(packed)).items()} == VECTORS
+    for damaged in (packed.read_bytes()[:-9], b"no archive"):
+        packed.write_bytes(damaged)
+        with pytest.raises(InputError, match="is damaged .*fetch it again"):
+            word_vectors(["quux"], str(packed))
 
 
 def test_a_file_that_is_cut_or_no_such_file_is_refused(file, tmp_path):

