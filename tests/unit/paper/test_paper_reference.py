@@ -28,7 +28,8 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?k?")
 TABLE = re.compile(r"(covr|covr-submission)/table(\d+)")
 NUMERALS = {"zero": 0, "one": 1, "six": 6, "eight": 8}
 DEFINITIONS = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.glob("*/*.yaml"))
-ELSEWHERE = ("clevr/accuracy",)  # whose numbers no text of the paper has: another paper's, as its citation says
+# Whose numbers no text of the paper has: those of somebody else, whom they name
+ELSEWHERE = [name for name in DEFINITIONS if "whose" in read_yaml(FOLDER / f"{name}.yaml")]
 OWN_TEST = "clevr-hope/"  # tests/unit/clevr/paper compares these with their paper's text
 WITH_ROWS = [
     name

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from hypothesis import given
@@ -37,6 +38,15 @@ def test_our_value_and_the_papers_stand_in_one_row():
     text = " ".join(" ".join(Text(page).words).split())
     assert "HAS-NUM-3 68.1 ± 0.9 70.8 1,234 33.3k" in text
     assert "Grey: the paper's own numbers." in text
+
+
+def test_numbers_that_others_give_are_called_theirs():
+    cells = (Cell(0.5, paper=0.52, form="score", interval=(0.5, 0.53)), Cell(1.0))
+    theirs = replace(table(Row("x", cells)), whose="Santoro et al.")
+    words = " ".join(" ".join(Text(to_html(theirs)).words).split())
+    assert "Grey: numbers of Santoro et al." in words and "points (a score: 0.1) of the grey value" in words
+    assert "the paper" not in words
+    assert to_csv(theirs).startswith("Split,A,A low,A high,A (Santoro et al.),B\n")
 
 
 def test_without_numbers_of_the_paper_there_is_no_grey_column():

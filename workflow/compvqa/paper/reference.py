@@ -60,6 +60,7 @@ class Reference(Settings):
 
     title: str = Field(description="the title above it")
     citation: str = Field(description="where the paper's numbers stand, or that there are none")
+    whose: str = Field("", description="who gives the numbers in grey, where it is not the paper itself")
     caption: str = Field("", description="what a reader sees there, in plain sentences")
     kind: Literal["table", "figure"] = Field(description="table or figure")
     make: str = Field(
@@ -124,7 +125,7 @@ def load(path: Path) -> Reference:
         reference = reference.model_copy(update=_of_several(path, reference.rows_from))
     elif reference.rows_from:
         other = load(path.with_name(f"{reference.rows_from}.yaml"))
-        taken = {key: getattr(other, key) for key in ("columns", "rows", "shows")}
+        taken = {key: getattr(other, key) for key in ("columns", "rows", "shows", "whose")}
         options = {key: value for key, value in other.options.items() if key == "panels"} | reference.options
         facts = {name: fact for name, fact in other.facts.items() if fact.of} | reference.facts
         reference = reference.model_copy(update=taken | {"options": options, "facts": facts})

@@ -144,6 +144,7 @@ class Table:
     notes: tuple[str, ...] = ()
     stacked: bool = False  # the paper's words stand below ours, not beside
     apart: str = ""  # why the paper's numbers can't be compared with ours, if so
+    whose: str = ""  # whose numbers stand in grey, if not the paper's
     doubt: str = DOUBT  # what its intervals are
 
     def texts(self) -> tuple[bool, ...]:
@@ -205,7 +206,7 @@ def to_csv(table: Table) -> str:
     for name, (spread, interval, counted, asked, side) in zip(table.columns, shown, strict=True):
         header += [name] + [f"{name} deviation"] * spread
         header += [f"{name} {end}" for end in ("low", "high")] * interval + [f"{name} n"] * counted
-        header += [f"{name} asked before"] * asked + [f"{name} (paper)"] * side
+        header += [f"{name} asked before"] * asked + [f"{name} ({table.whose or 'paper'})"] * side
     notes = any(row.note for row in table.rows)
     own = running()  # a column, so that rows of several runs can be put together
     lines.writerow(map(as_text, header + ["note"] * notes + ["recipe"] * bool(own)))

@@ -32,6 +32,6 @@ def make(definition: Path, inputs: Inputs, out: Path, apart: str = "") -> dict[s
     if wanted.kind != "table":
         raise InputError(f"{definition} describes a {wanted.kind}, not a table: correct its kind.")
     module: TableModule = plugins.find(__name__, wanted.make, "make", f"table ({definition})")
-    table = replace(module.make(inputs, wanted), apart=wanted.apart)
+    table = replace(module.make(inputs, wanted), apart=wanted.apart, whose=wanted.whose)
     render.save(table, out)
     return {"in": sum(len(inputs.get(name, ())) for name in wanted.inputs), "out": len(table.rows)}
