@@ -91,6 +91,8 @@ def models_of(jobs: Sequence[Job]) -> list[str]:
 def _model(settings: Mapping) -> str:
     if "model" in settings:
         return _words(str(settings["model"]), settings.get("settings", {}))
+    if "backbone" in settings:  # of whole pictures, squashed to a square
+        return f"{settings['backbone']} side={settings.get('side')} stride={settings.get('stride')}"
     encoder = settings.get("encoder", {})
     return _words(str(encoder["checkpoint"]), encoder.get("changes", {})) if "checkpoint" in encoder else ""
 
