@@ -202,10 +202,10 @@ def module_of(model):
 
 def start_of(model):
     """The pretrained weights that a model's training starts from; none where it has no backbone or starts from released
-    ones, or where the engine pretrains no model."""
+    ones, or where no model is pretrained."""
     own = MODELS.load(model).get("settings", {}).get("checkpoint") or not has_backbone(module_of(model))
-    seed = CONFIG.models.pretraining_seed
-    return [f"{T}/pretrained/{model}.{seed}/model.safetensors"] if PRETRAINS and not own else []
+    seed, starts = CONFIG.models.pretraining_seed, PRETRAINS and CONFIG.models.pretrained and not own
+    return [f"{T}/pretrained/{model}.{seed}/model.safetensors"] if starts else []
 
 
 def saw_of(model):

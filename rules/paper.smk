@@ -6,6 +6,13 @@ FIGURES = [name for name in CONFIG.paper.show if KINDS[name] == "figure"]
 PAPERS = {os.path.dirname(name): [] for name in CONFIG.paper.show}  # and their pages, in the config's order
 for name in CONFIG.paper.show:
     PAPERS[os.path.dirname(name)].append(name)
+# Other test-beds by what pages call them: their contrasts, then the tables of their splits.
+BESIDE_OF = {
+    name: [folder / "evaluation/contrasts.parquet", *sorted(folder.glob("splits/*.parquet"))]
+    for name, folder in CONFIG.paper.beside.items()
+}
+if missing := [files[0] for files in BESIDE_OF.values() if not files[0].is_file()]:
+    raise WorkflowError(f"config: paper.beside needs {missing[0]}: run that test-bed first, or leave it out.")
 # What a table or figure may read, by the names used in config/paper: the files that the rule waits for, and the
 # inputs that the command is given where they are not these files.
 SHOWN |= {
@@ -19,6 +26,7 @@ SHOWN |= {
     "histories": [f"{T}/runs/{run}/history.parquet" for run in RUNS],
     "images": list(CONFIG.images.values()),
     "templates": [],
+    "beside": [path for files in BESIDE_OF.values() for path in files],
     # other tables, if they are shown
     **{f"{name}.csv": [f"{T}/paper/{name}.csv"] * (name in TABLES) for name in PAPER.names()},
 }
@@ -33,6 +41,7 @@ GIVEN |= {
     "sources": [f"sources={T}/sources/{source.name}" for source in CONFIG.sources],
     "scenes": [f"scenes={T}/scenes"],
     "images": [f"images:{space}={folder}" for space, folder in CONFIG.images.items()],
+    "beside": [f"beside:{name}={path}" for name, files in BESIDE_OF.items() for path in files],
 }
 OWN = {"templates": TEMPLATES.folders, "definitions": SPLITS.folders, "models": MODELS.folders}
 for name in CONFIG.paper.show:
@@ -60,6 +69,7 @@ for name, page in PAGES.items():
     needed = [f"it needs {REQUIRED[what]}" for what in page.inputs if what in REQUIRED and not SHOWN[what]]
     made_of = {shown.contrast for shown in page.shows.values() if shown.contrast}
     made_of |= {"difference"} if "above" in page.options else set()
+    made_of |= {page.options["contrast"]} if "contrast" in page.options else set()
     needed += [
         f"it shows the contrast {contrast}: name that in scores.contrasts"
         for contrast in sorted(made_of - {*CONFIG.scores.contrasts})

@@ -96,6 +96,11 @@ class ModelsSection(Settings):
         description="what becomes of a run whose pretraining asked questions with what its split holds out: mark: its "
         "scores are marked wherever they are shown; refuse: it is not trained, and the run of the workflow stops",
     )
+    pretrained: bool = Field(
+        True,
+        description="whether small models with a backbone first learn to match images and subgraphs, as an engine may "
+        "have them do; not where a split holds out what that would show",
+    )
     pretraining_seed: int = Field(1, description="all runs of a model start from one pretraining, with this seed")
     gpus: int = Field(
         0,
@@ -116,6 +121,11 @@ class PaperSection(Settings):
     )
     show: tuple[str, ...] = Field(
         (), description="files of config/paper, without .yaml, as <paper>/<page>, in the order of each paper's page"
+    )
+    beside: dict[str, Path] = Field(
+        {},
+        description="other test-beds that pages of several worlds show, by what they call them: folders of results, "
+        "which must be there",
     )
 
 

@@ -24,7 +24,8 @@ from compvqa.clevr.words import cut, read_words
 from compvqa.errors import InputError
 from compvqa.programs.rows import from_json, to_json
 from compvqa.scenes.ingest import SourceSettings, ingest
-from compvqa.scenes.pairs import Among, combinations, diversity, occurs, types_of, within
+from compvqa.scenes.pairs import Among, combinations, diversity, informs, occurs, types_of, within
+from compvqa.scenes.values import seen
 from compvqa.scenes.worlds.clevr import record
 from compvqa.scenes.worlds.clevr_pools import ClevrPools, PoolSettings, Sampling, Walk, listed, singles
 from compvqa.splits.splitters import read_definition
@@ -112,6 +113,12 @@ def test_a_pair_takes_what_the_world_listed_for_it_and_each_number_of_objects_in
         for number in (2, 3, 4):
             mine = sorted(key for key in fits if len(scenes[key].objects) == number)
             assert [key for key in taken if len(scenes[key].objects) == number] == mine[: many // 3]
+
+
+def test_scenes_show_the_diversity_that_the_vocabulary_has(pools, made, words):
+    told = seen(HELD, pools, taken_of(made / "taken.parquet", "train"), 1, made)
+    assert told.kinds == ("size", "material") and told.diversity == diversity(HELD, vocabulary_of(words)) == 4
+    assert told.bits == pytest.approx(informs(HELD, vocabulary_of(words)))
 
 
 def test_lists_that_give_one_more_come_first_and_a_short_one_is_told():

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from compvqa.clevr.hope.gaps import GAPS, GROUPS_RIGHT, YES, Measure, grouped, having, mean_of, over_pairs
-from compvqa.clevr.hope.resampled import Bootstrap, correlated, rank_correlation
+from compvqa.clevr.hope.resampled import Bootstrap
 from compvqa.clevr.paper.held import diversities, printed
+from compvqa.evaluation.ranks import correlated, rank_correlation
 from compvqa.paper.reference import load
 from fixtures.hope_tallies import GRIDS, PAIRS, made_up, rows_of, runs_of
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa.errors import InputError
-from compvqa.scenes.pairs import Among, combinations, diversity, informs, occurs, types_of, unseen, within
+from compvqa.scenes.pairs import Among, around, combinations, diversity, informs, occurs, types_of, unseen, within
 from compvqa.splits.splitters import read_definition
 
 WORDS = {
@@ -47,6 +47,19 @@ def test_diversity_is_the_product_of_the_types_numbers_and_all_combinations_are_
     assert diversity(tuple(pair), WORDS) == len(WORDS[one]) * len(WORDS[other])
     assert tuple(pair) in combinations(tuple(pair), WORDS) and not unseen(tuple(pair), WORDS)
     assert within(tuple(pair), WORDS) == WORDS
+
+
+@given(TWO, st.integers(2, 8), st.integers(2, 8), st.integers(4, 24))
+def test_without_a_vocabulary_a_pairs_combinations_are_those_that_are_seen_around_it(pair, first, second, subset):
+    pair = tuple(pair)
+    kinds = types_of(pair, WORDS)
+    grid = {kind: min(many, len(WORDS[kind])) for kind, many in zip(kinds, (first, second), strict=True)}
+    for among in (None, Among(grid=grid)):
+        there = set(combinations(pair, WORDS, among))
+        assert set(around(pair, there - {pair})) == there
+    there = set(combinations(pair, WORDS, Among(subset=min(subset, diversity(pair, WORDS)))))
+    assert pair in around(pair, there - {pair}) and set(around(pair, there - {pair})) <= there
+    assert around(pair, []) == (pair,)
 
 
 @given(st.integers(1, 50), st.sampled_from(WORDS["color"]), st.sampled_from(WORDS["shape"]))

@@ -3,7 +3,6 @@
 import re
 import sys
 
-import numpy as np
 import pytest
 
 from compvqa import tables
@@ -17,7 +16,7 @@ from compvqa.scenes.tables import SCENES
 from compvqa.splits import setups
 from compvqa.splits.seen_before import SEEN_BEFORE, kept_from, seen_before
 from compvqa.splits.setups import find_setup
-from compvqa.splits.splitters import SplitSettings, split
+from compvqa.splits.splitters import SplitSettings, _Held, split
 
 CAT, RED = [Row("Find", ("cat",))], [Row("Find", ("cat",)), Row("Filter", ("red",), (0,))]
 COUNT, COUNT_RED = ([*rows, Row("Count", (), (len(rows) - 1,))] for rows in (CAT, RED))
@@ -117,7 +116,7 @@ def test_an_image_of_dev_or_test_that_was_seen_is_refused(guard, definition, pol
 def test_a_property_that_looks_at_scenes_is_not_told(guard, monkeypatch):
     looks = lambda name: lambda question: any(question.scenes)  # noqa: E731
     monkeypatch.setattr("compvqa.covr.properties.named", looks)
-    monkeypatch.setattr("compvqa.splits.splitters._holds", lambda dataset, *_: np.zeros(6, dtype=bool))
+    monkeypatch.setattr("compvqa.splits.splitters._Held.read", lambda *_: _Held.none(6))
     monkeypatch.setattr("compvqa.splits.splitters.check_leaks", lambda *_: {})
     assert guard(ZERO, {"plain": 5}) == {("comp", "HAS-COUNT and HAS-ATTR"): None}
 

@@ -13,6 +13,7 @@ from compvqa.covr.questions.tables import DATASET
 from compvqa.errors import InputError
 from compvqa.programs.rows import Row, to_json
 from compvqa.scenes.tables import SCENES
+from compvqa.splits.held import HeldOut
 from compvqa.splits.leaks import check_leaks
 from compvqa.splits.setups import find_setup
 from compvqa.splits.splitters import SPLITS, SplitSettings, read_definition, split
@@ -21,6 +22,10 @@ COUNT = to_json([Row("Find", ("cat",)), Row("Count", (), (0,))])
 COUNT_RED = to_json([Row("Find", ("cat",)), Row("Filter", ("red",), (0,)), Row("Count", (), (1,))])
 ZERO = {"name": "red-counts", "setup": "zero-shot", "property": "HAS-COUNT and HAS-ATTR"}
 FEW = {"name": "red-counts", "setup": "few-shot", "property": "HAS-ATTR", "m": 3}
+
+
+def held(expression: str) -> HeldOut:
+    return HeldOut(predicate(expression))
 
 
 def question(number: int, part: str, red: bool) -> dict:
@@ -129,7 +134,7 @@ def test_parts_do_not_leak(tmp_path_factory, questions, definition, seed):
     for row in tables.read(out).to_pylist():
         parts.setdefault(row["part"], []).append(row["question_id"])
     few = read_definition(definition).few(SplitSettings())
-    check_leaks(dataset, "red-counts", find_setup(definition["setup"]), parts, predicate(definition["property"]), few)
+    check_leaks(dataset, "red-counts", find_setup(definition["setup"]), parts, held(definition["property"]), few)
     assert len(set(parts["dev_iid"]) | set(parts["dev_comp"])) == sum(part == "dev" for part, _ in questions)
 
 
@@ -167,14 +172,14 @@ class TestLeaks:
     def test_the_property_in_train(self, check):
         rows = [question(n, "train", n < 3) for n in range(5)]
         parts = {"train": ["00001", "00002", "00003", "00004"]}
-        check(rows, parts, held_out=predicate("HAS-ATTR"), few=2)
+        check(rows, parts, held_out=held("HAS-ATTR"), few=2)
         with pytest.raises(InputError, match="2 questions in train have the held-out property instead of 1"):
-            check(rows, parts, held_out=predicate("HAS-ATTR"), few=1)
+            check(rows, parts, held_out=held("HAS-ATTR"), few=1)
 
     @pytest.mark.parametrize(("part", "red", "verb"), [("dev_iid", True, "has"), ("dev_comp", False, "lacks")])
     def test_the_property_on_the_wrong_side_of_dev(self, check, part, red, verb):
         with pytest.raises(InputError, match=f"question 00000 in {part} {verb} the held-out property"):
-            check([question(0, "dev", red)], {"train": [], part: ["00000"]}, held_out=predicate("HAS-ATTR"))
+            check([question(0, "dev", red)], {"train": [], part: ["00000"]}, held_out=held("HAS-ATTR"))
 
     def test_a_question_that_is_not_there(self, check):
         with pytest.raises(InputError, match="names 1 train questions"):
@@ -184,7 +189,10 @@ class TestLeaks:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"setup": "some-shot"}, "split red-counts, setup: there is no setup 'some_shot': use one of few_shot, iid"),
+        (
+            {"setup": "some-shot"},
+            "split red-counts, setup: there is no setup 'some_shot': use one of few_shot, held_out_pair, iid",
+        ),
         ({"setup": None}, "split red-counts, setup"),
         ({"size": 3}, "split red-counts, size"),
         ({"property": ""}, "holds out one thing"),

@@ -19,6 +19,7 @@ from functools import cache, cached_property
 import pyarrow as pa
 
 from compvqa.covr import structures
+from compvqa.covr.descriptions import descriptions
 from compvqa.covr.language import COMPARISONS
 from compvqa.covr.subgraphs.subgraph import Subgraph, parse
 from compvqa.errors import InputError
@@ -60,6 +61,10 @@ class Question:
     @cached_property
     def subgraph(self) -> Subgraph:
         return parse(self.tree_json or "")
+
+    def descriptions(self) -> set[frozenset[str]]:
+        """The nouns and attributes that the program says of one object, for each that it describes."""
+        return descriptions(self.program, self.answer)
 
     def names(self) -> set[str]:
         """The nouns, attributes and relations in the program, its conditions included, and a queried name."""

@@ -22,6 +22,7 @@ from compvqa.evaluation.intervals import Resampling, accuracy_interval, clustere
 from compvqa.evaluation.tallies import TALLIES, tally, tally_rows
 from compvqa.programs import wings
 from compvqa.questions.dataset import language_of
+from compvqa.splits.held import tell_held
 from compvqa.splits.seen_before import SEEN_BEFORE
 from compvqa.tables import Schema
 
@@ -91,6 +92,7 @@ def score(
         told = tables.read_all(seen, SEEN_BEFORE).to_pylist()
         before = {(row["model"], row["split"], row["variant"]): row["asked"] for row in told}
         rows = [row | _before(row, before) for row in score_rows(db, dataset, settings, seed, scenes)]
+        tell_held(db, splits)
         compared = contrast_rows(settings.contrasts, db, settings, seed)
         if tallies:
             tables.write(tallies, TALLIES, tally_rows(db))

@@ -21,6 +21,7 @@ from compvqa.given import read_given
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
 from compvqa.questions.dataset import DATASET
 from compvqa.questions.tables import PARAPHRASES
+from compvqa.splits.held import tell_held
 from compvqa.splits.setups import ALL, FIT, TEST
 from compvqa.splits.splitters import SPLITS
 from compvqa.tables import Schema
@@ -188,6 +189,7 @@ def _rows(
     with duckdb.connect() as db:
         grade(db, predictions, dataset, asked, paraphrases, settings.resample)
         scores = [row for row in score_rows(db, dataset, settings, seed, scenes) if row["variant"] == "comp"]
+        tell_held(db, ())  # nothing says which runs were kept from a pair
         compared = contrast_rows(settings.contrasts, db, settings, seed)
     rows = [{**row, "measure": "accuracy", "score": row["right"] / row["n"]} for row in scores]
     rows += [{**row, "measure": row["contrast"], "facet": facets.ALL, "value": ""} for row in compared]

@@ -83,9 +83,23 @@ def diversity(pair: Pair, vocabulary: Vocabulary, among: Among | None = None) ->
 def informs(pair: Pair, vocabulary: Vocabulary, among: Among | None = None) -> float:
     """What one value tells of the other where the pair is missing, in bits: their mutual information over the other
     combinations, each as frequent. It falls as diversity rises, but not with it alone: a rival of what it explains."""
-    seen = [item for item in combinations(pair, vocabulary, among) if item != pair]
+    return told_without(pair, combinations(pair, vocabulary, among))
+
+
+def told_without(pair: Pair, there: Iterable[Pair]) -> float:
+    """The same where these combinations are there."""
+    seen = [item for item in there if item != pair]
     of = [Counter(item[place] for item in seen) for place in (0, 1)]
     return sum(log2(len(seen) / (of[0][one] * of[1][other])) for one, other in seen) / len(seen)
+
+
+def around(pair: Pair, seen: Collection[Pair]) -> tuple[Pair, ...]:
+    """The combinations that a pair is one of where no vocabulary says them: of those ``seen`` the ones whose first
+    value goes with the pair's second there and whose second with its first, and the pair. Of a vocabulary,
+    whole or cut to a grid, these are its combinations."""
+    ones = {one for one, other in seen if other == pair[1]} | {pair[0]}
+    others = {other for one, other in seen if one == pair[0]} | {pair[1]}
+    return tuple(sorted({item for item in seen if item[0] in ones and item[1] in others} | {pair}))
 
 
 def within(pair: Pair, vocabulary: Vocabulary, among: Among | None = None) -> dict[str, tuple[str, ...]]:

@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.programs import wings
-from compvqa.programs.properties import AttributeGroups, Predicate, PropertiesModule
+from compvqa.programs.properties import AttributeGroups, PropertiesModule
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.asked import AskedScenes
 from compvqa.scenes.tables import SCENES
+from compvqa.splits.held import HeldOut
 from compvqa.splits.setups import ALL, FIT, IMAGE, NO, TEXT, Part, Setup
 
 
@@ -23,7 +24,7 @@ def check_leaks(
     name: str,
     setup: Setup,
     parts: Mapping[str, Sequence[str]],
-    held_out: Predicate | None = None,
+    held_out: HeldOut | None = None,
     few: int = 0,
     lexicon: AttributeGroups | None = None,
     scenes: Path | None = None,
@@ -101,7 +102,7 @@ def _check_property(
     name: str,
     setup: Setup,
     parts: Mapping[str, Sequence[str]],
-    held_out: Predicate,
+    held_out: HeldOut,
     few: int,
     lexicon: AttributeGroups | None,
     scenes: Path | None,
@@ -117,11 +118,11 @@ def _check_property(
     for batch in table.to_batches(16_384):
         ids, sides = (batch[column].to_pylist() for column in ("question_id", "part"))
         for question_id, side, question in zip(ids, sides, properties.questions(batch, lexicon, graphs), strict=True):
-            holds = held_out(question)
             if side in on_side:
-                on_side[side] += holds
+                on_side[side] += held_out.asked(question)
             for part in asked:
                 if question_id in kept[part.name]:
+                    holds = held_out.in_part(question, part.held_out == ALL)
                     found[part.name] += holds
                     _refuse_wrong(name, part, question_id, holds)
     compared = {}

@@ -70,16 +70,17 @@ def seen_before(
     described = read_definition(definition)
     setup, name = find_setup(described.setup), described.name
     images = _kept_apart(made, setup, dataset, scenes)
+    held_out, _ = held_out_of(dataset, described, seed, scenes)
+    unnamed = described.unnamed() | {*(held_out.pair or () if held_out else ())}
     named: set[str] = set()
     for path in saw:
-        named |= _named(path, described)
+        named |= _named(path, described, unnamed)
         try:
             check_unseen(path, images)
         except InputError as error:
             raise InputError(f"split {name}: {error}") from None
-    held_out, _ = held_out_of(dataset, described, seed)
     words = Lexicon.load(lexicon) if lexicon else None
-    n = count(asked, dataset, held_out, words) if asked and held_out else 0
+    n = count(asked, dataset, held_out.asked, words) if asked and held_out else 0
     if n and policy == REFUSE:
         _refuse(model, described, n)
     rows = [
@@ -131,10 +132,10 @@ def _kept_apart(made: Path, setup: Setup, dataset: Path, scenes: Path) -> set[st
     return set(image_of.filter(pc.is_in(image_of["scene_id"], shown.combine_chunks()))["image"].to_pylist())
 
 
-def _named(path: Path, described: Definition) -> frozenset[str]:
+def _named(path: Path, described: Definition, unnamed: frozenset[str]) -> frozenset[str]:
     """The words that the training of the table ``path`` taught; InputError where the split wants one unnamed."""
     named = named_in(path)
-    if words := sorted(named & described.unnamed()):
+    if words := sorted(named & unnamed):
         raise InputError(
             f"split {described.name} holds out {described.told()}, and the encoder of {path.parent} was trained on our "
             f"pictures to name {' and '.join(words)}: take features that nobody taught these words on them "

@@ -7,7 +7,8 @@ train, dev and test those of val. Which parts a split has, its setup says (:mod:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,17 @@ from pydantic import ValidationError
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.programs import wings
-from compvqa.programs.properties import AttributeGroups, Predicate, PropertiesModule
+from compvqa.programs.properties import AttributeGroups, PropertiesModule
 from compvqa.progress import track
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.asked import AskedScenes
 from compvqa.scenes.lexicon import Lexicon
+from compvqa.scenes.values import seen
 from compvqa.seeds import by_rank
 from compvqa.splits.drawn import Drawn, draw
+from compvqa.splits.drawn_pair import DrawnPair, draw_pair
 from compvqa.splits.expressions import predicate
+from compvqa.splits.held import HeldOut, HeldPair
 from compvqa.splits.leaks import check_leaks
 from compvqa.splits.setups import ALL, FEW, FIT, NO, Definition, Part, Setup, SplitSettings, find_setup
 from compvqa.tables import Schema
@@ -84,10 +88,10 @@ def split(
     words = Lexicon.load(lexicon) if lexicon else None
     table = tables.read(dataset, columns=["question_id", "part"])
     ids, of_side = np.array(table["question_id"].to_pylist(), dtype=object), _masks(table, setup)
-    held_out, drawn = held_out_of(dataset, described, seed)
-    held = np.zeros(len(ids), dtype=bool) if held_out is None else _holds(dataset, held_out, words, scenes)
+    held_out, drawn = held_out_of(dataset, described, seed, scenes)
+    held = _Held.none(len(ids)) if held_out is None else _Held.read(dataset, held_out, words, scenes)
     parts = _parts(ids, of_side, held, setup, described.name, few, seed)
-    counts = {} if held_out is None else _counts(setup, parts, of_side, held, few) | drawn
+    counts = {} if held_out is None else _counts(setup, parts, of_side, held.asked, few) | drawn
     compared = check_leaks(dataset, described.name, setup, parts, held_out, few, words, scenes)
     rows = [
         {
@@ -100,9 +104,11 @@ def split(
         for part in setup.parts
         for question in parts[part.name]
     ]
-    tables.write(out, SPLITS, rows)
+    told = _pair_told(described, held_out, dataset, parts, scenes, settings.least_seen, out)
+    tables.write(out, replace(SPLITS, metadata=told.metadata()) if told else SPLITS, rows)
     sizes = {f"out: {part}": len(questions) for part, questions in parts.items()}
-    return {"in": len(ids), "out": len(rows), **sizes, **counts, **compared}
+    diverse = {"diversity of the pair": told.diversity} if told else {}
+    return {"in": len(ids), "out": len(rows), **sizes, **counts, **diverse, **compared}
 
 
 def guard(
@@ -116,21 +122,29 @@ def guard(
 ) -> dict[str, int]:
     """The leak guard run again on a split that was made; what it compared, or :class:`InputError` if anything leaks."""
     described = read_definition(definition)
-    held_out, _ = held_out_of(dataset, described, seed)
+    held_out, _ = held_out_of(dataset, described, seed, scenes)
     words = Lexicon.load(lexicon) if lexicon else None
     setup, few = find_setup(described.setup), described.few(settings)
     return check_leaks(dataset, described.name, setup, parts_of(made), held_out, few, words, scenes)
 
 
-def held_out_of(dataset: Path, described: Definition, seed: int) -> tuple[Predicate | None, dict[str, int]]:
-    """Whether a question has what is held out, and counts of what there was to draw it from."""
+def held_out_of(
+    dataset: Path, described: Definition, seed: int, scenes: Path | None
+) -> tuple[HeldOut | None, dict[str, int]]:
+    """Whether a question has what is held out, and counts of what there was to draw it from; ``scenes`` is the scenes
+    table, beside which are those that a pair is drawn from."""
     held_out = described.held_out()
     if held_out is None:
         return None, {}
+    if isinstance(held_out, DrawnPair):
+        if scenes is None:
+            raise InputError(f"split {described.name} draws a pair, and nothing tells its scenes: give --scenes.")
+        return draw_pair(dataset, held_out, seed, scenes.parent)
     if isinstance(held_out, Drawn):
-        return draw(dataset, held_out, seed)
+        asked, counts = draw(dataset, held_out, seed)
+        return HeldOut(asked), counts
     properties: PropertiesModule = wings.part(language_of(dataset), "properties")
-    return predicate(str(held_out), properties.named), {}
+    return HeldOut(predicate(str(held_out), properties.named), pair=described.held_pair()), {}
 
 
 def parts_of(made: Path) -> dict[str, list[str]]:
@@ -145,24 +159,61 @@ def _masks(table: pa.Table, setup: Setup) -> dict[str, np.ndarray]:
     return {side: parts == side for side in setup.sides}
 
 
-def _holds(dataset: Path, held_out: Predicate, lexicon: AttributeGroups | None, scenes: Path | None) -> np.ndarray:
-    """For each question, in the table's order, whether it has the property, which may look at the tables beside
-    ``scenes``."""
-    properties: PropertiesModule = wings.part(language_of(dataset), "properties")
-    flags: list[bool] = []
-    graphs = AskedScenes(scenes.parent) if scenes else None
-    with pq.ParquetFile(dataset) as file:
-        batches = file.iter_batches(16_384, columns=[*properties.COLUMNS, "scene_ids"])
-        total = -(-file.metadata.num_rows // 16_384)
-        for batch in track(batches, "reading properties", total, "batch"):
-            flags += map(held_out, properties.questions(batch, lexicon, graphs))
-    return np.array(flags, dtype=bool)
+@dataclass(frozen=True)
+class _Held:
+    """For each question, in the table's order, whether it asks for what is held out, whether it does or shows it, and
+    whether it asks alike for other."""
+
+    asked: np.ndarray
+    near: np.ndarray
+    alike: np.ndarray
+
+    @staticmethod
+    def none(questions: int) -> _Held:
+        """Where nothing is held out."""
+        return _Held(*[np.zeros(questions, dtype=bool)] * 3)
+
+    @staticmethod
+    def read(dataset: Path, held_out: HeldOut, lexicon: AttributeGroups | None, scenes: Path | None) -> _Held:
+        """Of a dataset's questions; properties may look at the tables beside ``scenes``."""
+        properties: PropertiesModule = wings.part(language_of(dataset), "properties")
+        flags: list[tuple[bool, bool, bool]] = []
+        graphs = AskedScenes(scenes.parent) if scenes else None
+        with pq.ParquetFile(dataset) as file:
+            batches = file.iter_batches(16_384, columns=[*properties.COLUMNS, "scene_ids"])
+            total = -(-file.metadata.num_rows // 16_384)
+            for batch in track(batches, "reading properties", total, "batch"):
+                flags += map(held_out.flags, properties.questions(batch, lexicon, graphs))
+        return _Held(*np.array(flags, dtype=bool).reshape(-1, 3).T)
+
+
+def _pair_told(
+    described: Definition,
+    held_out: HeldOut | None,
+    dataset: Path,
+    parts: Mapping[str, Sequence[str]],
+    scenes: Path | None,
+    least: int,
+    out: Path,
+) -> HeldPair | None:
+    """What the split tells of the pair that it holds out, by the scenes that its own runs are fitted on; None where
+    there is no pair, or nothing tells scenes."""
+    if held_out is None or held_out.pair is None or scenes is None:
+        return None
+    setup = find_setup(described.setup)
+    fitted = pa.array([question for part in setup.own.fit for question in parts[part]], pa.string())
+    questions = tables.read(dataset, columns=["question_id", "scene_ids"])
+    shown = pc.list_flatten(questions.filter(pc.is_in(questions["question_id"], fitted))["scene_ids"]).unique()
+    found = seen(held_out.pair, scenes.parent, shown.to_pylist(), least, out.parent)
+    variant = next(name for name, of in setup.variants.items() if of is setup.own)
+    gaps = tuple((part.name, other) for part in setup.parts for other in part.like)
+    return HeldPair(described.name, held_out.pair, found.kinds, found.diversity, found.bits, variant, gaps)
 
 
 def _parts(
     ids: np.ndarray,
     of_side: Mapping[str, np.ndarray],
-    held: np.ndarray,
+    held: _Held,
     setup: Setup,
     name: str,
     few: int,
@@ -176,9 +227,10 @@ def _parts(
             drawn = by_rank(seed, f"train size {name}", ids[side].tolist())
             parts[part.name] = drawn[: len(parts[part.as_many_as])]
         else:
-            chosen = side & {NO: ~held, FEW: ~held, ALL: held}.get(part.held_out, True)
-            shots = by_rank(seed, f"few-shot {name}", ids[side & held].tolist())[:few] if part.held_out == FEW else []
-            parts[part.name] = ids[chosen].tolist() + shots
+            chosen = side & {NO: ~held.near, FEW: ~held.near, ALL: held.asked}.get(part.held_out, True)
+            chosen &= held.alike | (not part.alike)
+            drawn = by_rank(seed, f"few-shot {name}", ids[side & held.asked].tolist()) if part.held_out == FEW else []
+            parts[part.name] = ids[chosen].tolist() + drawn[:few]
     return parts
 
 

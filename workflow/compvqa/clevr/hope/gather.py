@@ -16,10 +16,10 @@ from compvqa import query, tables
 from compvqa.clevr import analysis
 from compvqa.clevr.hope.minimal import OOD
 from compvqa.clevr.hope.sets import SETS, TRAIN, PairSettings
-from compvqa.clevr.hope.walk import WITH_PAIR, open_scenes
 from compvqa.clevr.tables import QUESTIONS
 from compvqa.errors import InputError
 from compvqa.programs.rows import from_json
+from compvqa.scenes.values import WITH_PAIR, open_scenes
 
 SIZES = ("train_small", "train_medium", "train_large")  # parts: the beginning of train, and what each size adds
 WITH = {OOD, *(name for name, found in SETS.items() if found.has == "pair")}  # parts whose questions all have the pair

@@ -16,7 +16,6 @@ from pathlib import Path
 from compvqa import query
 from compvqa.clevr.generate import identity
 from compvqa.clevr.hope.sets import PairSettings, vocabulary_of
-from compvqa.clevr.hope.walk import open_scenes
 from compvqa.clevr.language import GROUPS
 from compvqa.clevr.tables import QUESTIONS
 from compvqa.clevr.templates import Template
@@ -25,6 +24,7 @@ from compvqa.errors import InputError
 from compvqa.programs.rows import to_json
 from compvqa.questions.dataset import GROUP
 from compvqa.scenes.pairs import Among, Pair, Vocabulary, combinations, types_of, within
+from compvqa.scenes.values import open_scenes
 from compvqa.scenes.worlds.clevr_pools import variant_of
 from compvqa.seeds import generator
 

@@ -1,5 +1,4 @@
-"""How sure numbers over held-out pairs are: a bootstrap of pairs, of their runs, and of what runs were asked; and how
-diversity and gap go together.
+"""How sure numbers over held-out pairs are: a bootstrap of pairs, of their runs, and of what runs were asked.
 
 One resample draws as many pairs as there are; for each that is drawn, as many of its runs; for each of these, its
 scenes with their questions (of minimal tests, groups of four), always with replacement. A number's mean over all that
@@ -13,13 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import rankdata
 
 from compvqa.clevr.hope.gaps import Drawn, Measure, Tested, grouped, having, mean_of
 from compvqa.evaluation.intervals import interval
 from compvqa.seeds import stable_hash
 
-DIGITS = 9  # after the point, beyond which a difference is rounding
 Cluster = list[np.ndarray]  # of a pair: each run's number as its questions are drawn anew
 
 
@@ -148,41 +145,3 @@ class Bootstrap:
 
     def _random(self, *key: object) -> np.random.Generator:
         return np.random.default_rng(stable_hash(self.seed, "pairs", *key) & 0xFFFFFFFF)
-
-
-@dataclass(frozen=True)
-class Correlation:
-    """Spearman's rank correlation, and the share of permutations in which it is as high, the one that was found among
-    them."""
-
-    rho: float
-    p: float
-    n: int
-
-
-def rank_correlation(
-    one: Sequence[float], other: Sequence[float], permutations: int = 4000, seed: int = 1
-) -> Correlation | None:
-    """How two numbers of the same things go together; None of fewer than three, or where one is the same for all."""
-    if len(one) < 3 or len(set(one)) < 2 or len(set(other)) < 2:
-        return None
-    x, y = (standard_ranks(np.array(values, dtype=float)) for values in (one, other))
-    random = np.random.default_rng(stable_hash(seed, "permutations", len(x)) & 0xFFFFFFFF)
-    permuted = random.permuted(np.tile(y, (permutations, 1)), axis=1) @ x
-    rho = float(x @ y)
-    return Correlation(rho, float((1 + (permuted >= rho - 1e-12).sum()) / (1 + permutations)), len(x))
-
-
-def correlated(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Spearman's rank correlation of each row [m, n] with the same row of others; nan where either is constant."""
-    with np.errstate(invalid="ignore"):
-        found: np.ndarray = (standard_ranks(values) * standard_ranks(others)).sum(axis=-1)
-    return found
-
-
-def standard_ranks(values: np.ndarray) -> np.ndarray:
-    """The ranks in each row about their mean, of length 1; what rounding alone parts has one rank."""
-    ranks = rankdata(np.round(values, DIGITS), axis=-1)
-    ranks -= ranks.mean(axis=-1, keepdims=True)
-    found: np.ndarray = ranks / np.linalg.norm(ranks, axis=-1, keepdims=True)
-    return found

@@ -15,6 +15,7 @@ from compvqa.clevr.hope.sets import SETS, PairSettings, Taken, among_of, sets_of
 from compvqa.clevr.words import Words
 from compvqa.errors import InputError
 from compvqa.scenes.pairs import Pair
+from compvqa.scenes.values import WITH_PAIR, open_scenes
 from compvqa.scenes.worlds.clevr_pools import shares, tag_in, tag_of
 from compvqa.tables import Schema
 
@@ -23,10 +24,6 @@ TAKEN = Schema(
     pa.schema([("pool", pa.string()), ("place", pa.int64()), ("scene_id", pa.string())]),
     key=("pool", "place"),
 )
-# The scenes in which some object has both values of a pair, which $x and $y are
-WITH_PAIR = """SELECT DISTINCT scene_id FROM (
-    SELECT scene_id, object_id, name FROM objects UNION ALL SELECT scene_id, object_id, name FROM attributes
-) WHERE name IN ($x, $y) GROUP BY scene_id, object_id HAVING count(DISTINCT name) = 2"""
 
 
 def walk(scenes: Path, settings: PairSettings, words: Words, out: Path, memory: str = "1GB") -> dict[str, int]:
@@ -49,12 +46,6 @@ def walk(scenes: Path, settings: PairSettings, words: Words, out: Path, memory: 
             counts[f"out: {pool}"] = len(taken)
     tables.write(out, TAKEN, rows)
     return {"out": len(rows)} | counts
-
-
-def open_scenes(connection: duckdb.DuckDBPyConnection, scenes: Path) -> None:
-    """Make the scene tables of a folder known to a connection by their names."""
-    for name in ("scenes", "objects", "attributes"):
-        connection.read_parquet(str(scenes / f"{name}.parquet")).create_view(name)
 
 
 def fitting(

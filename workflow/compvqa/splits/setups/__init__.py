@@ -11,10 +11,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pydantic import Field, PositiveFloat
+from pydantic import Field, PositiveFloat, PositiveInt
 
 from compvqa import plugins
 from compvqa.errors import InputError
+from compvqa.scenes.pairs import Pair
 from compvqa.settings import Settings
 
 # What a part is for. Models are fitted on FIT parts alone, so that all others are scored. By CHOOSE parts weights are
@@ -30,6 +31,11 @@ class SplitSettings(Settings):
 
     m_scale: PositiveFloat = Field(
         1.0, description="factor on every few-shot split's M, for data sets smaller than COVR"
+    )
+    least_seen: PositiveInt = Field(
+        5,
+        description="objects of train's scenes that must have two values together, so that these count in the "
+        "diversity of a held-out pair",
     )
 
 
@@ -53,6 +59,10 @@ class Definition(Settings):
         """What is held out, in words for people."""
         return "nothing"
 
+    def held_pair(self) -> Pair | None:
+        """The pair of values that is held out, where the file names one."""
+        return None
+
     def unnamed(self) -> frozenset[str]:
         """Words that no encoder may have been taught to name on our own pictures: whether a model puts them together is
         what the split tests."""
@@ -69,7 +79,9 @@ class Part:
 
     ``held_out`` says which questions it has: ANY: all; NO: those without what is held out; FEW: these, and as many
     with it as the definition says; ALL: those with it. The guard counts it again. ``as_many_as`` names a part before
-    it: only so many questions are drawn, at random. ``meaning`` follows "`name`: " in what is published.
+    it: only so many questions are drawn, at random. ``alike``: of a pair that is held out, only the questions that say
+    another pair of its kinds of one object. ``like`` names the parts that a part with what is held out is compared
+    with: they are as it is, but for that. ``meaning`` follows "`name`: " in what is published.
     """
 
     name: str
@@ -78,6 +90,8 @@ class Part:
     meaning: str
     held_out: str = ANY
     as_many_as: str = ""
+    alike: bool = False
+    like: tuple[str, ...] = ()
 
     @property
     def why_empty(self) -> str:

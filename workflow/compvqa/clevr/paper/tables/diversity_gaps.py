@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compvqa.clevr.hope.gaps import GAPS, Measure, Tested, over_pairs
-from compvqa.clevr.hope.resampled import rank_correlation
 from compvqa.clevr.paper.held import (
     OF_PAIRS,
     TRAINED_ON,
@@ -19,6 +18,7 @@ from compvqa.clevr.paper.held import (
     named,
     without_diverged,
 )
+from compvqa.evaluation.ranks import rank_correlation
 from compvqa.paper.data import Inputs
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from compvqa.clevr.hope.gaps import GAPS, GROUPS_RIGHT, YES, Measure, Tested
-from compvqa.clevr.hope.resampled import Bootstrap, Estimate, correlated
+from compvqa.clevr.hope.resampled import Bootstrap, Estimate
 from compvqa.clevr.paper.held import (
     OF_PAIRS,
     TRAINED_ON,
@@ -21,6 +21,7 @@ from compvqa.clevr.paper.held import (
     without_diverged,
 )
 from compvqa.clevr.paper.tables.diversity_gaps import rise_of
+from compvqa.evaluation.ranks import correlated
 from compvqa.paper.data import Inputs
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table

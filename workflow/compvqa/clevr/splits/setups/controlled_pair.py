@@ -19,7 +19,9 @@ SETUP = held_out_pair(
     (
         *PARTS,
         Part("common_iid", TEST, "common_iid", "as complex_iid, with the fewest combinations", NO),
-        Part("common_ood", TEST, "common_ood", "as complex_ood, with the fewest combinations", ALL),
+        Part(
+            "common_ood", TEST, "common_ood", "as complex_ood, with the fewest combinations", ALL, like=("common_iid",)
+        ),
     ),
     ControlledPair,
 )

@@ -36,6 +36,9 @@ class HeldOutPair(Definition):
     def told(self) -> str:
         return " ".join(self.pair)
 
+    def held_pair(self) -> Pair:
+        return self.pair
+
     def unnamed(self) -> frozenset[str]:
         return frozenset(self.pair)
 
@@ -46,7 +49,14 @@ PARTS = (
     Part("train_medium", FIT, "train_medium", "what it learns from besides at the medium size", NO),
     Part("train_large", FIT, "train_large", "what it learns from besides at the largest size", NO),
     Part("complex_iid", TEST, "complex_iid", "questions of all families without the pair, on scenes without it", NO),
-    Part("complex_ood", TEST, "complex_ood", "questions of all families with the pair, on scenes with it", ALL),
+    Part(
+        "complex_ood",
+        TEST,
+        "complex_ood",
+        "questions of all families with the pair, on scenes with it",
+        ALL,
+        like=("complex_iid", "complex_matched"),
+    ),
     Part(
         "complex_matched",
         TEST,
@@ -55,7 +65,7 @@ PARTS = (
         NO,
     ),
     Part("minimal_iid", TEST, "minimal_iid", "whether one thing is of another pair of the same types", NO),
-    Part("minimal_ood", TEST, "minimal_ood", "whether one thing is of the pair", ALL),
+    Part("minimal_ood", TEST, "minimal_ood", "whether one thing is of the pair", ALL, like=("minimal_iid",)),
 )
 
 
