@@ -124,8 +124,8 @@ class PaperSection(Settings):
     )
     beside: dict[str, Path] = Field(
         {},
-        description="other test-beds that pages of several worlds show, by what they call them: folders of results, "
-        "which must be there",
+        description="other test-beds that pages of several worlds show, by what they call them: folders of results; "
+        "what is not there yet is left out",
     )
 
 
