@@ -1,6 +1,6 @@
 # CLEVR's questions for held-out pairs (CLEVR-HOPE): takes scene tables, templates and the pairs that the config's splits
 # name; gives for each a dataset of its own, in the chain that its split divides.
-from compvqa.clevr.hope.sets import MINIMAL, TRAIN, HopeSettings, PairSettings, sets_of
+from compvqa.clevr.hope.sets import MINIMAL, HopeSettings, PairSettings, sets_of
 
 
 include: "clevr/templates.smk"
@@ -18,7 +18,10 @@ C = f"{T}/{{chain}}"
 
 wildcard_constraints:
     chain="|".join(map(re.escape, CHAINS)) or "none",
-    sets="train|tests",
+
+
+scattergather:
+    pair=DATASET.shards,
 
 
 def pair_of(chain):
@@ -38,9 +41,8 @@ SHOWN["words"] = [WORDS]
 
 
 def sets_in(wildcards):
-    """The sets of a pair that are made by one job: train, or all tests."""
-    names = [*sets_of(pair_of(wildcards.chain)), MINIMAL]
-    return [name for name in names if (name == TRAIN) == (wildcards.sets == "train")]
+    """The sets of a pair."""
+    return [*sets_of(pair_of(wildcards.chain)), MINIMAL]
 
 
 rule pair_scenes:
@@ -75,13 +77,13 @@ rule pair_questions:
         taken=rules.pair_scenes.output.taken,
         scenes=SCENE_FILES,
     output:
-        questions=temp(f"{C}/questions/{{sets}}.parquet"),  # all that counts of it is in the dataset
-        dropped=f"{C}/dropped/{{sets}}.parquet",
-        record=f"{C}/questions/{{sets}}.parquet.prov.json",
+        questions=temp(f"{C}/questions/{{scatteritem}}.parquet"),  # all that counts of it is in the dataset
+        dropped=f"{C}/dropped/{{scatteritem}}.parquet",
+        record=f"{C}/questions/{{scatteritem}}.parquet.prov.json",
     log:
-        "logs/{chain}/questions-{sets}.log",
+        "logs/{chain}/questions-{scatteritem}.log",
     benchmark:
-        f"{JOBS}/{{chain}}/pair_questions-{{sets}}.tsv"
+        f"{JOBS}/{{chain}}/pair_questions-{{scatteritem}}.tsv"
     conda:
         "../../envs/data.yaml"
     container:
@@ -99,12 +101,12 @@ rule pair_questions:
     shell:
         f"python -m compvqa clevr pair-questions {{output.questions:q}} {{params.sets:q}}"
         f" --dropped {{output.dropped:q}} --taken {{input.taken:q}} --scenes {T}/scenes {{params.asking:q}}"
-        f" --testbed {CONFIG.testbed}{STAGE}"
+        f" --shard {{wildcards.scatteritem}} --testbed {CONFIG.testbed}{STAGE}"
 
 
 rule gather_pair:
     input:
-        questions=[f"{C}/questions/train.parquet", f"{C}/questions/tests.parquet"],
+        questions=gather.pair(f"{C}/questions/{{scatteritem}}.parquet", allow_missing=True),
         scenes=SCENE_FILES,
     output:
         questions=f"{C}/dataset/questions.parquet",

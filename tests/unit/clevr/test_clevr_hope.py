@@ -12,6 +12,7 @@ from scipy.spatial import ConvexHull
 from compvqa import tables
 from compvqa.clevr import analysis, executor
 from compvqa.clevr.generate import generate, of_block, plans_of
+from compvqa.clevr.hope.ask import ask
 from compvqa.clevr.hope.gather import gather
 from compvqa.clevr.hope.minimal import IID, OOD, items, questions, variants_used
 from compvqa.clevr.hope.sets import SETS, HopeSettings, PairSettings, Taken, asking, sets_of, vocabulary_of
@@ -119,6 +120,19 @@ def test_scenes_show_the_diversity_that_the_vocabulary_has(pools, made, words):
     told = seen(HELD, pools, taken_of(made / "taken.parquet", "train"), 1, made)
     assert told.kinds == ("size", "material") and told.diversity == diversity(HELD, vocabulary_of(words)) == 4
     assert told.bits == pytest.approx(informs(HELD, vocabulary_of(words)))
+
+
+def test_a_pairs_questions_are_the_same_in_any_number_of_shards(pools, made, templates, words, tmp_path):
+    names, rows = (*sets_of(PAIR), "minimal"), {}
+    for shards in (1, 3):
+        paths = [tmp_path / f"{shards}-{shard}.parquet" for shard in range(shards)]
+        for shard, path in enumerate(paths):
+            files = made / "taken.parquet", PAIR, templates, words, 1, "t", path, path.with_suffix(".dropped")
+            ask(names, pools, *files, (shard, shards))
+        assert all(tables.read(path).num_rows for path in paths)
+        gather(paths, pools, PAIR, tmp_path / f"{shards}.parquet")
+        rows[shards] = (tmp_path / f"{shards}.parquet").read_bytes()
+    assert rows[1] == rows[3]
 
 
 def test_lists_that_give_one_more_come_first_and_a_short_one_is_told():

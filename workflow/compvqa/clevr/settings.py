@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, PositiveInt, field_validator
 
 from compvqa.clevr.generate import GenerateSettings
 from compvqa.clevr.hope.sets import HopeSettings
@@ -83,6 +83,7 @@ class ClevrHope(_Families, HopeSettings):
     """CLEVR's questions for held-out pairs, which the splits name: for each a dataset of its own (CLEVR-HOPE)."""
 
     kind: Literal["clevr_hope"]
+    shards: PositiveInt = Field(2, description="pieces in which the questions of a pair are made")
 
     def check(self, config: Config) -> None:
         """A world's pools have what pairs take of them."""

@@ -10,7 +10,7 @@ import typer
 
 from compvqa.clevr.cli.data import Templates, Words
 from compvqa.cli.data import Scenes
-from compvqa.cli.options import Code, Config, Frame, Seed, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Seed, parse_shard, scene_tables
 
 Made = Annotated[Path, typer.Argument(help="Table of questions to write.")]
 Testbed = Annotated[str, typer.Option(help="Name of the test-bed.")]
@@ -43,6 +43,7 @@ def pair_questions(
     scenes: Scenes,
     templates: Templates,
     words: Words,
+    shard: Annotated[str, typer.Option(help="Which part of the scenes: 2-of-4.")] = "1-of-1",
     testbed: Testbed = "clevr",
     config: Config = None,
     seed: Seed = 1,
@@ -57,8 +58,9 @@ def pair_questions(
 
     frame = Frame("pair_questions", config, seed, code)
     settings, said, known = frame.settings(PairSettings), read_words(words), read_templates(*templates)
+    part = parse_shard(shard)
     frame.note({"testbed": testbed, "sets": of})
-    work = partial(ask, of, scenes, taken, settings, known, said, seed, testbed, out, dropped)
+    work = partial(ask, of, scenes, taken, settings, known, said, seed, testbed, out, dropped, part)
     frame.run(work, [*scene_tables(scenes), taken, *templates, words], [out, dropped])
 
 

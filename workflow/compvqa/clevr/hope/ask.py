@@ -29,23 +29,28 @@ def ask(
     testbed: str,
     out: Path,
     dropped: Path,
+    shard: tuple[int, int] = (0, 1),
     memory: str = "256MB",
 ) -> dict[str, int]:
-    """Write the questions of the sets ``names`` (:data:`compvqa.clevr.hope.sets.SETS`, and both minimal ones together)
-    to ``out``, and to ``dropped`` in how many scenes templates were tried in vain.
+    """Write a shard (number from 0, of how many) of the questions of the sets ``names``
+    (:data:`compvqa.clevr.hope.sets.SETS`, and both minimal ones together) to ``out``, and to ``dropped`` in how many
+    scenes templates were tried in vain.
 
-    ``taken`` tells which scenes of the folder of scene tables the pair takes. Gives counts by set.
+    ``taken`` tells which scenes of the folder of scene tables the pair takes; shards take turns with their blocks.
+    Gives counts by set.
     """
     counts: Counter[str] = Counter()
     with scratch_folder(out.parent, "pair_questions") as folder:
         made, left = [folder / f"{name}.parquet" for name in names], [folder / f"{name}.dropped" for name in names]
         for name, path, why in zip(names, made, left, strict=True):
             if name == MINIMAL:
-                found = minimal.questions(scenes, settings, templates, words, seed, testbed, path)
+                found = minimal.questions(scenes, settings, templates, words, seed, testbed, path, shard)
                 write_dropped(why, {})
             else:
                 chosen, rules = taken_of(taken, SETS[name].pool), asking(settings, name, words)
-                found = generate(scenes, templates, words, rules, seed, testbed, path, why, chosen=chosen, part=name)
+                found = generate(
+                    scenes, templates, words, rules, seed, testbed, path, why, *shard, chosen=chosen, part=name
+                )
             counts.update(found if len(names) == 1 else {f"{name}, {what}": n for what, n in found.items()})
         with query.connect(out.parent, memory) as connection:
             connection.read_parquet([*map(str, made)]).create_view("made")

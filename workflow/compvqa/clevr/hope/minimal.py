@@ -100,16 +100,18 @@ def questions(
     seed: int,
     testbed: str,
     out: Path,
+    shard: tuple[int, int] = (0, 1),
     memory: str = "1GB",
 ) -> dict[str, int]:
-    """Write the questions of both minimal tests about the scenes of single objects in a folder of scene tables."""
+    """Write a shard of the questions of both minimal tests about the scenes of single objects in a folder of scene
+    tables."""
     template, hope = asked_by(templates), settings.hope
     found = items(settings.pair, vocabulary_of(words), hope.variants, settings.among)
     pictures = single_objects(scenes, hope.minimal, out.parent, memory)
     counts = {"in": len(pictures), IID: 0, OOD: 0}
     with query.connect(out.parent, memory) as connection:
         intake = query.Intake(connection, QUESTIONS)
-        for item in found:
+        for item in (item for item in found if item.number % shard[1] == shard[0]):
             key = (item.variant, item.thing)
             if key not in pictures:
                 raise InputError(
