@@ -276,6 +276,11 @@ def definition_of(split):
     return read_definition(SPLITS.load(split))
 
 
+def fine_tuned(model):
+    """Whether a model comes with all its weights, from those who trained it: it is one run, which is asked and scored."""
+    return bool(MODELS.load(model).get("fine_tuned"))
+
+
 def setup_of(split):
     """The setup of a split: its parts, the variants that are trained on them, and what is predicted."""
     return find_setup(definition_of(split).setup)
@@ -287,8 +292,11 @@ def setup_module(split):
 
 
 def variants(model, split):
-    """The variants that a model is trained in on a split; one without images only for a model that sees some."""
+    """The variants that a model is trained in on a split; one without images only for a model that sees some. Of one that
+    was fine-tuned elsewhere there is that on all of the data."""
     curve = CONFIG.models.curve
+    if fine_tuned(model):
+        return [IID] * (split == IID)
     named = CONFIG.models.variants if split != IID else ()
     asked = {"": split in (IID, *CONFIG.models.splits), "easy": CONFIG.models.easy}
     asked["curve"] = split in curve.splits and model in (curve.models or CONFIG.models.trained)
@@ -301,6 +309,12 @@ def variants(model, split):
         and ("images" not in variant.model or sees(module_of(model)))
         for m in (curve.sizes if variant.asked == "curve" else [""])
     ]
+
+
+def seeds(model, split):
+    """The seeds of a model's runs on a split."""
+    found = split != IID and CONFIG.models.split_seeds or CONFIG.models.seeds
+    return found[:1] if fine_tuned(model) else found
 
 
 def untrained(split):

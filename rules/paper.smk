@@ -22,7 +22,7 @@ SHOWN |= {
     "splits": expand(rules.split.output.split, split=ANSWERED),
     "definitions": [],
     "models": [],
-    "histories": [f"{T}/runs/{run}/history.parquet" for run in RUNS],
+    "histories": [f"{T}/runs/{run}/history.parquet" for run in TRAINED],
     "images": list(CONFIG.images.values()),
     "templates": [],
     "beside": [path for files in BESIDE_OF.values() for path in files],

@@ -6,8 +6,10 @@ RUNS = [
     for model in CONFIG.models.trained
     for split in dict.fromkeys([*[IID] * HAS_MAIN, *CONFIG.models.splits, *CONFIG.models.curve.splits])
     for variant in variants(model, split)
-    for seed in (split != IID and CONFIG.models.split_seeds or CONFIG.models.seeds)
+    for seed in seeds(model, split)
 ]
+TAKEN = [model for model in CONFIG.models.trained if fine_tuned(model)]
+TRAINED = [run for run in RUNS if run.split(".")[0] not in TAKEN]
 SEEN = {pair: seen_of(*pair) for pair in dict.fromkeys(tuple(run.split(".")[:2]) for run in RUNS)}
 PROCESSES = max(1, CONFIG.models.gpus)  # that share the training of a question model, one a GPU
 # A baseline answers what it is asked in the main chain at once; in another, split by split, from what its runs train on.
@@ -109,6 +111,42 @@ rule train:
         f"python -m compvqa train $(dirname {{output.weights:q}}) --dataset {{input.dataset:q}}"
         f" {{params.split:q}} {{params.parts:q}} --scenes {T}/scenes {{params.features:q}}"
         f" {{params.start:q}} --processes {{params.processes:q}}{STAGE}"
+
+
+if TAKEN:
+
+    ruleorder: take_weights > train
+
+    rule take_weights:
+        input:
+            dataset=dataset_of(IID, IID),
+            features=lambda wildcards: features_of(wildcards.model),
+            checkpoint=lambda wildcards: checkpoint_of(wildcards.model),
+        output:
+            weights=f"{T}/runs/{{model}}.{IID}.{IID}.{{run_seed}}/model.safetensors",
+            model=f"{T}/runs/{{model}}.{IID}.{IID}.{{run_seed}}/model.json",
+            record=f"{T}/runs/{{model}}.{IID}.{IID}.{{run_seed}}/model.safetensors.prov.json",
+        log:
+            f"logs/take_weights/{{model}}.{IID}.{IID}.{{run_seed}}.log",
+        benchmark:
+            f"{JOBS}/take_weights-{{model}}.{IID}.{IID}.{{run_seed}}.tsv"
+        wildcard_constraints:
+            model="|".join(TAKEN) or "none",
+        conda:
+            "../envs/models.yaml"
+        container:
+            CONTAINERS["models"]
+        resources:
+            mem_mb=memory(8000),
+            runtime=minutes(20),
+        params:
+            config=lambda wildcards: model_settings(wildcards.model, "training"),
+            parts=repeated("--part", learnt_by(IID, IID)),
+            features=lambda wildcards: features_folder(wildcards.model),
+            code=lambda wildcards: stage_code("take_weights", model=module_of(wildcards.model)),
+        shell:
+            "python -m compvqa take-weights $(dirname {output.weights:q}) --dataset {input.dataset:q} {params.parts:q}"
+            f" {{params.features:q}} --config {{params.config:q}}{LOG}"
 
 
 rule predict:

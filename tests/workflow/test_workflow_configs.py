@@ -19,6 +19,7 @@ SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
 ON_TOP_OF = {"demo-full": "config", "tiny-full": "tiny"}
 ON_TOP_OF |= {"clevr-hope-nmn": "clevr-hope", "clevr-hope-medium-lxmert": "clevr-hope-medium"}
 ON_TOP_OF |= {"clevr-hope-medium-raw": "clevr-hope-medium", "clevr-hope-grid": "clevr", "covr-pairs": "config"}
+ON_TOP_OF |= {"covr-fine-tuned": "covr-released"}
 PARAPHRASED = ("Development (paraphrased)", "Test (paraphrased)")
 SIZES = (0, 50, 125, 250, 500, 1000, 2500, 5000, 10_000, 20_000, 33_000)  # of Figure 13
 # Numbers of the paper that no run here can have: people were asked, generated questions have nobody's paraphrases, and
@@ -130,6 +131,14 @@ def test_every_number_of_the_paper_has_a_run_behind_it(planned, name):
     wanted = {f"{a.model}.{a.split}.{a.variant}.{seed}" for a in needed if a.model in plan.trained for seed in seeds}
     assert runs - wanted <= {f"vilbert-covr.iid.easy.{seed}" for seed in seeds}  # models.easy is of every model
     assert not {run for run in wanted - runs if ".easy." not in run}
+
+
+def test_weights_that_the_authors_fine_tuned_are_fetched_and_asked_once_and_nothing_is_trained(planned):
+    said = planned("covr-fine-tuned")
+    assert outputs(said, r"results/[\w-]+/runs/(.+)/predictions\.parquet") == {"visualbert-fine-tuned.iid.iid.1"}
+    rules = set(re.findall(r"^(?:local)?rule (\w+):$", said, re.MULTILINE))
+    assert rules >= {"download_covr_model_model_tar_gz", "take_weights", "predict", "scores"}
+    assert not rules & {"train", "pretrain", "seen_before"}
 
 
 SCENES = {

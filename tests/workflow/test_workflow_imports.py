@@ -50,8 +50,9 @@ POOLED_FILES = {side: f"made/pools/CLEVR_{side}_scenes.json" for side in ("train
 POOLED_SCENES = json.dumps({"name": "clevr", "reader": "clevr", "files": POOLED_FILES})
 POOLED, LEFT = "--scenes made/pooled", "--dropped made/l.parquet --taken made/taken.parquet"
 CONTRAST = json.dumps({"describe": "contrast"})
-# Commands that import PyTorch and that no rule of that chain runs: those of models that look at whole pictures.
-ELSEWHERE = {"pictures", "gather-pictures"}
+# Commands that import PyTorch and that no rule of that chain runs: those of models that look at whole pictures, or that
+# others trained.
+ELSEWHERE = {"pictures", "gather-pictures", "take-weights"}
 # What the chain of config/tiny-full.yaml leaves out. None of it may import torch, so one process runs it all.
 OTHERS = f"""
 schema

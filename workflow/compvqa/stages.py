@@ -30,6 +30,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "crops": ("compvqa.features.crops",),
     "gather_crops": ("compvqa.features.crops",),
     "train": ("compvqa.training.loop", "compvqa.models.{model}"),
+    "take_weights": ("compvqa.training.fine_tuned", "compvqa.models.{model}"),
     "predict": ("compvqa.training.prediction", "compvqa.models.{model}"),
     "baseline": ("compvqa.models.baseline", "compvqa.models.{model}", "compvqa.{language}.trace"),
     "scores": (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pickle
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +19,20 @@ def load_weights(path: Path | str) -> dict[str, torch.Tensor]:
     """The tensors of a safetensors file by name; where it can't be read, an :class:`InputError`."""
     with _telling(path):
         return load_file(path)
+
+
+def load_saved(path: Path, named: str) -> Mapping[str, torch.Tensor]:
+    """The tensors by name of a state that torch or safetensors saved; no code of a pickle is run. Where it can't be
+    read, or holds anything else, an :class:`InputError` calls it ``named``."""
+    try:
+        if path.suffix == ".safetensors":
+            return load_file(path)
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except (OSError, EOFError, RuntimeError, ValueError, pickle.UnpicklingError, SafetensorError) as error:
+        raise InputError(f"the weights {named} can't be read ({(str(error) or 'cut off').splitlines()[0]}).") from None
+    if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
+        raise InputError(f"{named} holds no tensors by name, or other things too: choose a file of weights.")
+    return {str(name): value for name, value in state.items()}
 
 
 def load_metadata(path: Path | str) -> dict[str, str]:

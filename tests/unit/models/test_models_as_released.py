@@ -11,10 +11,10 @@ from compvqa.models.multi_image import MultiImageModel
 from compvqa.models.task import Task
 from compvqa.models.volta import Weights
 from compvqa.training.data import word_tokenizer
-from unit.models.volta_state import POOLED, REGION, VILBERT, VISUALBERT, by_hand, fine_tuned_state
+from unit.models.volta_state import HEADS, POOLED, REGION, VILBERT, VISUALBERT, as_the_authors_do, fine_tuned_state
 
 BOTH = pytest.mark.parametrize(("module", "plan"), [(vilbert, VILBERT), (visualbert, VISUALBERT)])
-HEADS, ANSWERS, REGIONS = 4, 3, 6  # the authors have 8 heads over images and 36 regions
+ANSWERS, REGIONS = 3, 6  # the authors have 36 regions
 TEXTS = [[2, 9, 7, 3], [2, 11, 3], [2, 9, 7, 8, 8, 3]]
 IMAGES = [2, 5, 1]  # that each question has
 SIZE = {"heads": HEADS, "dropout": 0.1, "image_layers": 2, "longest": 16}
@@ -24,39 +24,6 @@ def shown():
     """For each question the features and places of its images' regions."""
     torch.manual_seed(3)
     return [(torch.randn(n, REGIONS, REGION), torch.rand(n, REGIONS, 5)) for n in IMAGES]
-
-
-def as_the_authors_do(state, plan, images=5):
-    """Scores [questions, answers], question by question: each is asked of ``images`` images, zeros where it has none,
-    and all of these are attended to."""
-
-    def linear(name, x):
-        return x @ state[f"{name}.weight"].T + state[f"{name}.bias"]
-
-    def norm(name, x):
-        return functional.layer_norm(x, (POOLED,), state[f"{name}.weight"], state[f"{name}.bias"], 1e-12)
-
-    volta = {name.removeprefix("encoder."): value for name, value in state.items()}
-    scores = []
-    for words, (features, places) in zip(TEXTS, shown(), strict=True):
-        if images == 1:  # of the text-only baseline
-            features, places = features[:0], places[:0]
-        features = torch.cat([features, torch.zeros(images - len(features), REGIONS, REGION)])
-        places = torch.cat([places, torch.zeros(images - len(places), REGIONS, 5)])
-        seen = [by_hand(volta, plan, words, *image, whole=False) for image in zip(features, places, strict=True)]
-        rows = torch.stack([state["img_cls_token"], *seen])
-        for layer in ("agg_fc.0.", "agg_fc.1."):
-            query, key, value = (linear(f"{layer}attention.self.{part}", rows) for part in ("query", "key", "value"))
-            mixed = []
-            for of in torch.arange(POOLED).chunk(HEADS):
-                looked = torch.softmax(query[:, of] @ key[:, of].T / len(of) ** 0.5, dim=1)
-                mixed.append(looked @ value[:, of])
-            mixed = linear(f"{layer}attention.output.dense", torch.cat(mixed, dim=1))
-            rows = norm(f"{layer}attention.output.LayerNorm", mixed + rows)
-            fed = linear(f"{layer}output.dense", functional.gelu(linear(f"{layer}intermediate.dense", rows)))
-            rows = norm(f"{layer}output.LayerNorm", fed + rows)
-        scores.append(linear("classifier_layer", rows[0]))
-    return torch.stack(scores)
 
 
 def batch():
@@ -90,7 +57,7 @@ def loaded(module, state, folder, **changed):
 @pytest.mark.parametrize(("images", "n"), [("seen", 5), ("zeroed", 1)])
 def test_scores_are_what_the_authors_call_gives(module, plan, images, n, tmp_path):
     state = fine_tuned_state(plan, ANSWERS)
-    expected = as_the_authors_do(state, plan, n)
+    expected = as_the_authors_do(state, plan, TEXTS, shown(), n)
     assert torch.allclose(loaded(module, state, tmp_path, images=images)(**batch())["logits"], expected, atol=1e-4)
     assert expected.std(dim=0).min() > 0.01  # questions differ
 

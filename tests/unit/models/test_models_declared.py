@@ -35,6 +35,8 @@ def test_a_model_has_what_the_contract_says(name):
 class Request(ModelRequest, FilterRequest):
     """All sections of a file of ``config/models``."""
 
+    fine_tuned: bool = False  # whether its weights are all there, so that it is not trained
+
 
 FILES = sorted(path.name for path in (Path(__file__).parents[3] / "config/models").glob("*.yaml"))
 

@@ -1,9 +1,14 @@
 """State dicts as VOLTA makes them, small and of random numbers."""
 
+import io
+import json
+import tarfile
+
 import torch
 from torch.nn import functional
 
 HIDDEN, FED, WORDS, PLACES, REGION, POOLED = 128, 24, 30, 16, 7, 20
+HEADS = 4  # over images; the authors have 8
 # Like ctrl_vilbert_base.json and ctrl_visualbert_base.json, with 2 text layers and 2 blocks, and with 2 layers.
 VILBERT = {
     "tt": [0, 2, 6, 10], "tv": [4, 8], "vt": [4, 8], "vv": [6, 10],
@@ -122,3 +127,65 @@ def fine_tuned_state(plan, answers, layers=2):
     for name, (out, size) in sizes.items():
         state |= {f"{name}.weight": torch.randn(out, size) / size**0.5, f"{name}.bias": torch.randn(out) / 9}
     return state | {"img_cls_token": torch.randn(POOLED)}
+
+
+def as_the_authors_do(state, plan, texts, shown, images=5):
+    """Scores [questions, answers] of ``texts`` (ids) and what is ``shown`` with each, features and places [images,
+    regions, …], question by question: it is asked of ``images`` images, zeros where it has none, and all are attended
+    to."""
+
+    def linear(name, x):
+        return x @ state[f"{name}.weight"].T + state[f"{name}.bias"]
+
+    def norm(name, x):
+        return functional.layer_norm(x, (POOLED,), state[f"{name}.weight"], state[f"{name}.bias"], 1e-12)
+
+    volta = {name.removeprefix("encoder."): value for name, value in state.items()}
+    scores = []
+    for words, (features, places) in zip(texts, shown, strict=True):
+        if images == 1:  # of the text-only baseline
+            features, places = features[:0], places[:0]
+        features = torch.cat([features, torch.zeros(images - len(features), *features.shape[1:])])
+        places = torch.cat([places, torch.zeros(images - len(places), *places.shape[1:])])
+        seen = [by_hand(volta, plan, words, *image, whole=False) for image in zip(features, places, strict=True)]
+        rows = torch.stack([state["img_cls_token"], *seen])
+        for layer in ("agg_fc.0.", "agg_fc.1."):
+            query, key, value = (linear(f"{layer}attention.self.{part}", rows) for part in ("query", "key", "value"))
+            mixed = []
+            for of in torch.arange(POOLED).chunk(HEADS):
+                looked = torch.softmax(query[:, of] @ key[:, of].T / len(of) ** 0.5, dim=1)
+                mixed.append(looked @ value[:, of])
+            mixed = linear(f"{layer}attention.output.dense", torch.cat(mixed, dim=1))
+            rows = norm(f"{layer}attention.output.LayerNorm", mixed + rows)
+            fed = linear(f"{layer}output.dense", functional.gelu(linear(f"{layer}intermediate.dense", rows)))
+            rows = norm(f"{layer}output.LayerNorm", fed + rows)
+        scores.append(linear("classifier_layer", rows[0]))
+    return torch.stack(scores)
+
+
+CONFIG = {
+    "type": "volta",
+    "max_seq_length": 16,
+    "num_images": 5,
+    "pretrained_model_config": "ctrl_visualbert_base.json",
+}
+CONFIG |= {"classifier_transformer_layers": 2, "classifier_transformer_layers_cls": True}
+
+
+def archived(path, state, labels, **changed):
+    """An archive as AllenNLP writes one when a training ends, of the net ``state`` and its answers; some of its files
+    ``changed``, or left out (None)."""
+    saved = io.BytesIO()
+    torch.save(state, saved)
+    files = {"config.json": json.dumps({"model": CONFIG, "trainer": {"num_epochs": 8}}), "weights.th": saved.getvalue()}
+    files |= {"vocabulary/labels.txt": "".join(f"{label}\n" for label in labels), "meta.json": '{"version": "2.4.0"}'}
+    files |= {"vocabulary/non_padded_namespaces.txt": "*tags\n*labels\n", "vocabulary/.lock": ""}
+    files |= {"metrics.json": json.dumps({"epoch": 7, "accuracy": 0.6923523436366275})} | changed
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in files.items():
+            if content is not None:
+                data = content if isinstance(content, bytes) else content.encode()
+                info = tarfile.TarInfo(name)
+                info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
+    return path

@@ -260,6 +260,34 @@ def train(
     )
 
 
+def take_weights(
+    out: Annotated[Path, typer.Argument(help="Folder for the run's weights.")],
+    dataset: Dataset,
+    part: Parts,
+    features: SomeFeatures = None,
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Make a run of a model that was fine-tuned elsewhere and released, without training it."""
+    from compvqa.run import validate
+    from compvqa.training.fine_tuned import TakenSettings
+    from compvqa.training.fine_tuned import take_weights as work
+    from compvqa.training.modules import plugin
+
+    frame = Frame("take_weights", config, None, code)
+    request = frame.settings(ModelRequest)
+    size = validate(plugin(request.model).ModelSettings, request.settings, "settings")
+    settings = validate(TakenSettings, request.training, "training")
+    store, released = _store(features), Path(getattr(size, "checkpoint", ""))
+    regions, vectors = store[:2] or (None, None)
+    frame.run(
+        lambda: work(request.model, dataset, part, regions, vectors, out, size, settings),
+        [dataset, *_hashed(store), released],
+        [out / name for name in ("model.safetensors", "model.json")],
+        model=request.model,
+    )
+
+
 def predict(
     out: Annotated[Path, typer.Argument(help="Table of predictions to write.")],
     run: Annotated[str, typer.Option(help="The run's name.")],
@@ -395,6 +423,7 @@ def add_to(app: typer.Typer) -> None:
         gather_crops,
         seen_before,
         train,
+        take_weights,
         predict,
         baseline,
         scores,

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from compvqa.errors import InputError
 from compvqa.models import multi_image
+from compvqa.models.allennlp import Archive
 from compvqa.models.backbone import BertSettings
 from compvqa.models.multi_image import MultiImageModel
 from compvqa.models.task import Task
@@ -23,6 +24,8 @@ from compvqa.models.volta import Weights
 # What is above the backbone, by our names and by the authors'.
 THEIRS = {"over_images.layer.": "agg_fc.", "cls": "img_cls_token", "classifier.": "classifier_layer."}
 IMAGES = 5  # of every question; the text-only baseline has one
+# What their config calls some of a model's settings.
+CALLED = {"max_seq_length": "longest", "classifier_transformer_layers": "image_layers"}
 Shown = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 
 
@@ -34,7 +37,7 @@ class ReleasedModel(MultiImageModel):
 
     def __init__(self, backbone: Any, settings: BertSettings, n_answers: int, regions: int):
         super().__init__(backbone, settings, n_answers)
-        self.regions = regions
+        self.regions, self.settings = regions, settings
         self.dropout = nn.Dropout(settings.dropout)
 
     def fed_size(self, hidden: int) -> int:
@@ -44,6 +47,18 @@ class ReleasedModel(MultiImageModel):
     def draw(self, scale: float) -> None:
         """Weights and biases stay as torch draws them, all but the [CLS]."""
         nn.init.normal_(self.cls, std=scale)
+
+    def fine_tuned(self, archive: Archive) -> None:
+        """Be the net that the authors fine-tuned and released as ``archive``; InputError where its config tells of
+        another."""
+        said = {"type": "volta", "classifier_transformer_layers_cls": True}
+        said |= {theirs: getattr(self.settings, ours) for theirs, ours in CALLED.items()}
+        said |= {"num_images": 0 if self.zeroed else IMAGES}  # so few for the text-only baseline
+        for theirs, wanted in said.items():
+            if (found := archive.model.get(theirs)) != wanted:
+                where = f"set {CALLED[theirs]} to it" if theirs in CALLED else "name another archive"
+                raise InputError(f"{archive.path} is of a model with {theirs} {found!r}, not {wanted!r}: {where}.")
+        self.take(Weights.of(archive.path, archive.state))
 
     @torch.no_grad()
     def take(self, weights: Weights) -> None:

@@ -1,16 +1,15 @@
 """VOLTA's files of released weights (Bugliarello et al., 2021): which of their names is which of ours.
 
 Read are those of the controlled setup, ``ctrl_visualbert_base`` and ``ctrl_vilbert_base``: the state of a model as
-torch saves it; and a net that COVR's authors fine-tuned from one, whose parts above the backbone
-(:mod:`compvqa.models.as_released`) are no loss where the backbone alone is taken. VOLTA counts sub-layers, attention
-and feed-forward apart, first those over the text alone; a number stands for both streams, whose names differ by ``v_``.
-The tables below map its modules to ours, weights and biases alike. The heads of its pretraining (``cls.``) have no
-place here.
+torch saves it; and a net that COVR's authors fine-tuned from one, in its archive or not, whose parts above the
+backbone (:mod:`compvqa.models.as_released`) are no loss where the backbone alone is taken. VOLTA counts sub-layers,
+attention and feed-forward apart, first those over the text alone; a number stands for both streams, whose names differ
+by ``v_``. The tables below map its modules to ours, weights and biases alike. The heads of its pretraining (``cls.``)
+have no place here.
 """
 
 from __future__ import annotations
 
-import pickle
 import re
 import warnings
 from collections.abc import Mapping
@@ -18,11 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import nn
 
 from compvqa.errors import InputError
+from compvqa.models.allennlp import ENDING, Archive
+from compvqa.weights import load_saved
 
 BACKBONE = "bert."  # how the names of the model begin, without its heads
 INNER = "encoder."  # how all of VOLTA's names begin in a net that was fine-tuned
@@ -107,17 +106,15 @@ class Weights:
 
     @classmethod
     def read(cls, path: str) -> Weights:
-        """The weights in a file that torch or safetensors saved; InputError where it can't be read."""
-        try:
-            if Path(path).suffix == ".safetensors":
-                state = load_file(path)
-            else:
-                state = torch.load(path, map_location="cpu", weights_only=True)
-        except (OSError, EOFError, RuntimeError, pickle.UnpicklingError, SafetensorError) as error:
-            raise InputError(f"VOLTA's weights {path} can't be read ({str(error).splitlines()[0]}).") from None
-        if isinstance(state, Mapping):
-            state = {str(name).removeprefix(INNER): value for name, value in state.items()}
-        if not isinstance(state, Mapping) or not any(name.startswith(BACKBONE) for name in state):
+        """The weights in a file that torch or safetensors saved, or in an archive of AllenNLP's; InputError where they
+        can't be read."""
+        return cls.of(path, Archive.read(path).state if path.endswith(ENDING) else load_saved(Path(path), path))
+
+    @classmethod
+    def of(cls, path: str, named: Mapping[str, torch.Tensor]) -> Weights:
+        """The weights in the file ``path``, whose tensors are known by name; InputError where none are VOLTA's."""
+        state = {name.removeprefix(INNER): value for name, value in named.items()}
+        if not any(name.startswith(BACKBONE) for name in state):
             raise InputError(f"{path} holds no weights named {BACKBONE}…: give the model file of VOLTA's release.")
         own = {name.removeprefix(BACKBONE): value for name, value in state.items() if name.startswith(BACKBONE)}
         return cls(path, own, {name: value for name, value in state.items() if not name.startswith(BACKBONE)})

@@ -17,6 +17,7 @@ _HDF5 = (b"\x89HDF\r\n\x1a\n",)
 # What torch.save writes: a zip, before that a pickle
 _WEIGHTS = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 _BEGINNINGS = {".h5": _HDF5, ".hdf5": _HDF5, ".bin": _WEIGHTS, ".pt": _WEIGHTS, ".pth": _WEIGHTS}
+_BEGINNINGS |= {".gz": (b"\x1f\x8b",)}
 
 
 class Refused(Exception):

@@ -63,19 +63,26 @@ class _Member:
     open: Callable[[], IO[bytes]]
 
 
-def unpack(archive: Path, folder: Path, kind: str, wanted: Sequence[str] = (), declared: float | None = None) -> int:
+def unpack(
+    archive: Path,
+    folder: Path,
+    kind: str,
+    wanted: Sequence[str] = (),
+    declared: float | None = None,
+    times: int = FACTOR,
+) -> int:
     """Unpack the ``wanted`` files of a zip or tar archive into ``folder``, or all files; the number of files.
 
     Raises :class:`Refused` before anything is written if any path in the archive is absolute, goes up (".."), is too
     long, or is a link or a device, or if a wanted file needs a password; and where it is broken. Raises
     :class:`InputError` before anything is written if a wanted file is not there; if they take more than four times the
-    bytes that are ``declared`` or, where none are, 100 times the archive's; and if the disk has no room for them.
+    bytes that are ``declared`` or, where none are, ``times`` the archive's own; and if the disk has no room for them.
     """
     try:
         with zipfile.ZipFile(archive) if kind == "zip" else tarfile.open(archive, tarinfo=_Info) as opened:
             members = _in_zip(opened, archive) if isinstance(opened, zipfile.ZipFile) else _in_tar(opened, archive)
             chosen = _chosen(archive, members, wanted)
-            _check_size(archive, chosen, declared)
+            _check_size(archive, chosen, declared, times)
             check_room(folder, sum(member.size for member in chosen), f"what {archive} holds")
             for member in track(chosen, f"unpack {archive.name}", unit="file"):
                 with member.open() as source:
@@ -169,12 +176,10 @@ def _chosen(archive: Path, found: Iterator[_Member], wanted: Sequence[str]) -> l
     return chosen
 
 
-def _check_size(archive: Path, chosen: Sequence[_Member], declared: float | None) -> None:
+def _check_size(archive: Path, chosen: Sequence[_Member], declared: float | None, times: int) -> None:
     takes = sum(max(member.size, BLOCK) for member in chosen)
-    if takes > max(FAR * declared if declared else FACTOR * archive.stat().st_size, SMALL):
-        said = (
-            f"{FAR} times the {declared:,.0f} that its about_mb gives" if declared else f"{FACTOR} times its own size"
-        )
+    if takes > max(FAR * declared if declared else times * archive.stat().st_size, SMALL):
+        said = f"{FAR} times the {declared:,.0f} that its about_mb gives" if declared else f"{times} times its own size"
         advice = "if that is right, correct its about_mb in the list of sources; if not, delete it"
         raise InputError(f"{archive} unpacks to {takes:,} bytes, more than {said}: {advice}.")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 from tokenizers import Tokenizer
@@ -18,7 +17,7 @@ from compvqa.training import processes
 from compvqa.training.data import Questions, read_questions, shared_words
 from compvqa.training.fit import OptimisationSettings, prepare
 from compvqa.training.job import Job
-from compvqa.training.modules import ModelModule, encoder_of, plugin, reads_of, store_of, tokenizer_of
+from compvqa.training.modules import ModelModule, described, encoder_of, plugin, reads_of, store_of, tokenizer_of
 from compvqa.weights import load_weights
 
 
@@ -83,7 +82,7 @@ def train(
     )  # fmt: skip
     done = getattr(module, "train", _train)(job)
     if processes.is_first():
-        write_json(out / "model.json", _described(model, model_settings, task))
+        write_json(out / "model.json", described(model, model_settings, task))
     unseen = sum(answer not in set(task.answers) for answer in held_out.answers)
     return {
         "in": len(asked),
@@ -98,13 +97,6 @@ def train(
 def _train(job: Job) -> dict[str, float]:
     """The training of a model that brings none: one phase, on the answers."""
     return job.fit(job.net, job.examples(job.learnt), job.examples(job.held_out))
-
-
-def _described(model: str, settings: Settings, task: Task) -> dict:
-    """What is kept beside the weights: all that it takes to build the net again."""
-    described: dict[str, Any] = {"model": model, "settings": settings.model_dump(), "dimension": task.dimension}
-    described |= {"most_regions": task.most_regions, "answers": task.answers, "tokenizer": task.tokenizer.to_str()}
-    return described | ({"survey": task.survey} if task.survey else {})
 
 
 def _first(questions: Questions, most: int) -> Questions:

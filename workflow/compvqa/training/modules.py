@@ -57,3 +57,10 @@ def store_of(model: str, regions: Path | None, features: Path | None, most: int 
     if regions is None or features is None:
         raise InputError(f"the model {model} reads {kind}: name the folder of features (--features).")
     return open_store([regions, features], most)
+
+
+def described(model: str, settings: Settings, task: Task) -> dict:
+    """What is kept beside the weights: all that it takes to build the net again."""
+    kept: dict[str, Any] = {"model": model, "settings": settings.model_dump(), "dimension": task.dimension}
+    kept |= {"most_regions": task.most_regions, "answers": task.answers, "tokenizer": task.tokenizer.to_str()}
+    return kept | ({"survey": task.survey} if task.survey else {})
