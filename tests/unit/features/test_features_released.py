@@ -1,20 +1,29 @@
 """Released features in the store: the images of the scenes, each once, as released; what is left out is counted."""
 
+import json
+
+import h5py
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compvqa import tables
+from compvqa.covr.released.lines import parse
 from compvqa.errors import InputError
 from compvqa.features import released
 from compvqa.features.readers import Detections
 from compvqa.features.released import REJECTS, read_released
 from compvqa.features.settings import ReleasedSettings, ReleasedSource
 from compvqa.features.store import RegionStore, geometry
+from compvqa.models.as_released import filled
+from compvqa.training.data import collate, examples, word_tokenizer
 from fixtures.released import detections, write_covr, write_frcnn, write_h5, write_scenes, write_tsv
 
 SIZE = (64, 48)
+PROGRAM = [{"operation": "find", "arguments": ["dog"]}, {"operation": "count", "dependencies": [0]}]
+RECORD = {"qid": 1, "utterance": "How many dogs?", "answer": 2, "pattern_name": "count_ref", "program": PROGRAM}
 OUT = ("regions.parquet", "features.safetensors", "rejects.parquet")
 
 
@@ -149,6 +158,43 @@ def test_boxes_that_are_shares_are_put_into_pixels_where_the_scene_has_a_size(tm
         assert plain[image].features.tobytes() == found.features.astype(np.float16).tobytes()
     assert np.allclose(plain.boxes("vg:1")[:, :2] * SIZE, images[0][1].boxes[:, :2], atol=1e-4)
     assert told["out"] == 3 and not rejects and told["regions dropped: box without a size in the image"] > 0
+
+
+def loaded_by_the_authors(store, rows, names, most=5):
+    """What their loader makes of a question's images (``names``, most of five): features [5, 36, D] and places [5, 36,
+    5], zeros for each image that their index lacks (experiments/src/dataset_readers/vcqa.py)."""
+    features = np.zeros((most, *store["features"].shape[1:]), np.float32)
+    places = np.zeros((most, 36, 5), np.float32)
+    for at, row in enumerate(map(rows.get, names)):
+        if row is not None:
+            left, top, right, bottom = store["boxes"][row].T
+            features[at] = store["features"][row]
+            places[at] = np.stack([left, top, right, bottom, (bottom - top) * (right - left)], axis=1)
+    return features, places
+
+
+def test_models_are_shown_what_the_loader_of_covr_s_authors_gives_of_their_files(tmp_path):
+    draw, names = np.random.default_rng(5), ["2354786", "jumping_3.jpg", "61512", "erasing_40.jpg", "107900"]
+    store, index = write_covr(tmp_path, [(name, detections(draw, 36, (640, 480))) for name in names])
+    lines = [["2354786", "gone_7.jpg"], ["erasing_40.jpg", "61512", "jumping_3.jpg"], [*names], ["2354786", "12"]]
+    images = [parse(RECORD | {"scenes": scenes}).images for scenes in lines]
+    asked = sorted({image for of in images for image in of})
+    both = source("covr_h5", store, index), source("covr_h5", store, index, space="imsitu")
+    regions, _, rejects = run(tmp_path, asked, *both, dtype="float32")
+    assert [row[0] for row in rejects] == ["imsitu:gone_7", "vg:12"]
+    words = word_tokenizer([RECORD["utterance"]])
+    items = examples([RECORD["utterance"]] * len(lines), images, [0] * len(lines), words, regions, 9)
+    batch = collate([items[number] for number in range(len(lines))])
+    shown = filled([batch[name] for name in ("features", "geometry", "region_mask", "question_of")], len(lines), 5, 36)
+    assert shown[2].all() and torch.bincount(shown[3]).tolist() == [5] * len(lines)
+    with h5py.File(store) as file:
+        rows = json.loads(index.read_text())
+        for number, scenes in enumerate(lines):
+            expected = loaded_by_the_authors(file, rows, scenes)
+            found = [column[shown[3] == number].numpy() for column in shown[:2]]
+            order = [np.lexsort(side[1].reshape(5, -1).T) for side in (found, expected)]  # no model asks for theirs
+            for ours, theirs in zip(found, expected, strict=True):
+                assert np.allclose(ours[order[0]], theirs[order[1]], atol=1e-6)
 
 
 def test_clevr_hope_s_padding_is_no_region(tmp_path):

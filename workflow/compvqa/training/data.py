@@ -60,8 +60,9 @@ def shared_words(tokenizer: Tokenizer, other: Tokenizer) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class Examples(torch.utils.data.Dataset):
-    """Texts with images and a label each; an item holds its tokens, its label and, where there is a store, its images'
-    regions; and where they are read, the rows of its program."""
+    """Texts with images and a label each; an item holds its tokens, its label and, where there is a store, the regions
+    of those images that have any (how many may lack them was settled when features were read); and where they are read,
+    the rows of its program."""
 
     tokens: Sequence[Sequence[int]]
     images: Sequence[Sequence[str]]
@@ -76,7 +77,9 @@ class Examples(torch.utils.data.Dataset):
     def __getitem__(self, number: int) -> dict:
         item = {"tokens": self.tokens[number], "label": self.labels[number]}
         if self.store is not None:
-            item["regions"] = [self.store[image] for image in self.images[number]]
+            images = self.images[number]
+            there = [image for image in images if image in self.store] or images  # which the store refuses, if none is
+            item["regions"] = [self.store[image] for image in there]
         if self.programs is not None:
             item["program"] = self.programs[number]
         return item if self.named is None else item | {"named": self.named[number]}

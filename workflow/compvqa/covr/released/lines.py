@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from compvqa.covr.released.programs import convert, plain_name
 from compvqa.errors import InputError
 from compvqa.programs.rows import to_json
 from compvqa.scenes.raw import printable
-from compvqa.scenes.readers.imsitu import PICTURES
+from compvqa.scenes.readers.imsitu import image_name
 
 TEMPLATES = {
     "choose_attr": "CHOOSEATTR",
@@ -160,8 +160,7 @@ def _images(value: object) -> tuple[str, ...]:
 
 def _image(name: str) -> str:
     """A scene's image: GQA's have numbers, imSitu's are called by verb and number."""
-    if PurePosixPath(name).suffix.lower() in PICTURES:
-        name = name[: name.rindex(".")]
+    name = image_name(name)
     return f"imsitu:{name}" if "_" in name else f"vg:{name}"
 
 

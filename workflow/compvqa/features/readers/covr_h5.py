@@ -1,7 +1,8 @@
 """COVR's features of GQA's and imSitu's images: ``gqa_imsitu_features.h5`` and ``gqa_imsitu_key_to_index.json``.
 
 The datasets ``boxes`` [images, 36, 4] (left, top, right and bottom edge as shares of the image) and ``features``
-[images, 36, 2048]; the other file maps an image's name to its row. Both spaces are in one file: name it for each.
+[images, 36, 2048]; the other file maps an image's name, as questions have it (imSitu's may end in ``.jpg``), to its
+row. Both spaces are in one file: name it for each.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from compvqa.errors import InputError
 from compvqa.features.readers import SHARES, Detections, Record
 from compvqa.features.readers.gqa_h5 import CACHE, dataset
 from compvqa.files import read_json
+from compvqa.scenes.readers.imsitu import image_name
 
 SLACK = 0.01  # by which a detector's box may pass the image's edge
 
@@ -28,7 +30,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     rows = read_json(index, "download it, or correct the path")
     with opened(store, "boxes", "features") as (boxes, features):
         for row, name in sorted((_row(row, name, len(boxes), index), name) for name, row in rows.items()):
-            yield Record(name, store.name, row + 1, partial(decode, boxes, features, row, store))
+            yield Record(image_name(name), store.name, row + 1, partial(decode, boxes, features, row, store))
 
 
 def store_and(files: Sequence[Path], what: str) -> tuple[Path, Path]:

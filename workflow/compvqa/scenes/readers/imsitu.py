@@ -232,13 +232,16 @@ def _build(scene_id: str, frame: dict, template: Template, split: str, space: Sp
         objects.append(RawObject(role, space.glosses[noun]))
         if before:
             modifiers.append((before, role))
-    image_id = scene_id
-    if PurePosixPath(scene_id).suffix.lower() in PICTURES:
-        image_id = scene_id[: scene_id.rindex(".")]
-    scene = RawScene(scene_id, split, image_id, None, None, objects, [])
+    scene = RawScene(scene_id, split, image_name(scene_id), None, None, objects, [])
     if [item.object_id for item in objects[:2]] != [template.subject, template.object]:
         report.reject(scene_id, f"relation {template.subject} -> {template.object}", "relation to a missing object")
         return scene
     relation = RawRelation(template.relation, template.subject, template.object, tuple(modifiers))
     scene.relations.append(relation)
     return scene
+
+
+def image_name(scene_id: str) -> str:
+    """What the image of a scene is called, which imSitu's files name by that of its picture (``jumping_3.jpg``)."""
+    picture = PurePosixPath(scene_id).suffix.lower() in PICTURES
+    return scene_id[: scene_id.rindex(".")] if picture else scene_id
