@@ -9,12 +9,14 @@ import matplotlib.pyplot as plt
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.text import Text
 from PIL import Image
 
 from compvqa import plugins
-from compvqa.covr.paper import drawing
+from compvqa.covr.paper import drawing, labels
 from compvqa.covr.paper.composition import composition
+from compvqa.covr.paper.figures import composition as figure1
 from compvqa.covr.paper.figures import subgraph
 from compvqa.covr.statistics import STATISTICS
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
@@ -23,6 +25,7 @@ from compvqa.paper import figures, style
 from compvqa.paper.figures import accuracy, answers, training
 from compvqa.paper.reference import load
 from compvqa.paper.splits import read_splits
+from compvqa.programs.rows import Row, to_json
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.tables import write
 from fixtures.paper_inputs import EFFECT_OF_M, NASTY
@@ -126,10 +129,67 @@ def test_figure_1_has_train_questions_and_a_test_question_of_one_split(world):
     split = next(split for split in read_splits(world.inputs, "zero-shot") if split.title == "HAS-COUNT & HAS-ATTR")
     example = composition(world.inputs, split)
     assert (shown.count("Train"), shown.count("Test")) == (len(example.train), 1)
-    asked = [re.fullmatch(r"Q: (.*)   A: (.*)", text) for text in shown]
+    lines: dict[float, list[Text]] = {}
+    for text in texts:
+        lines.setdefault(text.get_position()[1], []).append(text)
+    said = [
+        "".join(text.get_text() for text in sorted(of, key=lambda one: one.get_position()[0])) for of in lines.values()
+    ]
+    asked = [re.fullmatch(r"Q: (.*)   A: (.*)", line) for line in said]
     rows = [*example.train, example.test]
     assert [match.groups() for match in asked if match] == [(row["text"], row["answer"]) for row in rows]
+    for of in lines.values():  # pieces of a line follow each other
+        ends = sorted((box.x0, box.x1) for box in (text.get_window_extent() for text in of))
+        assert all(one[1] <= other[0] + 1 for one, other in pairwise(ends))
     assert len(figure.axes) == sum(len(row["scene_ids"]) for row in rows)
+
+
+def test_figure_1_colours_what_train_questions_share_with_the_test_question_in_both():
+    test = question("How many images with gray boxes that are next to a sofa?", "COUNT", "2")
+    train = [
+        question("How many sofas are near a box?", "COUNT", "1"),
+        question("Is the gray glass a box?", "VERIFY", "true"),
+    ]
+    blue, purple = figure1.COLORS
+    owner = figure1.owners(train, test)
+    assert owner["ANS-NUM"] == blue and {name: owner[name] for name in owner if name.islower()} == {
+        **dict.fromkeys(("how", "many", "sofa", "box"), blue), "gray": purple,
+    }  # fmt: skip
+    pieces = list(figure1.colored(test["text"], owner))
+    assert "".join(text for text, _ in pieces) == test["text"]
+    assert pieces[:4] == [("How many ", blue), ("images with ", style.INK), ("gray ", purple), ("boxes ", blue)]
+    assert {figure1.stem(word) for word in ("glass", "Bus?", "dishes", "boxes", "dogs,", "is")} == {
+        *("glass", "bus", "dish", "box", "dog", "is")
+    }
+
+
+def question(text, template, answer):
+    program = to_json([Row("find", ("box",)), Row("count", (), (0,))])
+    return {"text": text, "template": template, "answer": answer, "program": program, "tree": None, "properties": None}
+
+
+BOXES = st.tuples(st.integers(0, 250), st.integers(0, 180), st.integers(8, 70), st.integers(8, 60))
+
+
+@given(st.lists(BOXES, min_size=1, max_size=4), st.integers(1, 2))
+def test_names_of_boxes_are_in_the_scene_and_over_no_box_where_there_is_room(things, named):
+    boxes = things[:named]
+    found = labels.places(boxes, [(30.0, 12.0)] * len(boxes), things, (0, 0, 320, 240))
+    for x, y, w, h in found:
+        assert x >= 0 and y >= 0 and x + w <= 320.001 and y + h <= 240.001
+        for left, top, wide, high in things:  # at most four of 70 x 60 in a scene eighteen times as large
+            assert min(x + w, left + wide) - max(x, left) <= 1e-6 or min(y + h, top + high) - max(y, top) <= 1e-6
+    for one, other in combinations(found, 2):
+        assert one[0] + 30 <= other[0] + 1e-6 or other[0] + 30 <= one[0] + 1e-6 or abs(one[1] - other[1]) >= 12 - 1e-6
+
+
+def test_a_name_touches_its_box_or_a_line_leads_there():
+    (label,) = labels.places([(100, 100, 40, 40)], [(30, 12)], [(100, 100, 40, 40)], (0, 0, 320, 240))
+    assert label == (100, 88, 30, 12) and labels.leader(label, (100, 100, 40, 40)) == ((115, 100), (115, 100))
+    worn = [(100, 60, 60, 150), (120, 120, 20, 20)]  # what is within another box is named beside that
+    (label,) = labels.places(worn[1:], [(30, 12)], worn, (0, 0, 320, 240))
+    start, end = labels.leader(label, worn[1])
+    assert not 70 < label[0] < 160 and end[0] in (120, 140) and start != end
 
 
 def test_figure_13_has_a_curve_a_split_over_m_with_0_on_it(world):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Rectangle
+from matplotlib.text import Text
 
+from compvqa.covr.paper.labels import Box, leader, places
 from compvqa.covr.questions.references import matches
 from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.paper import style
@@ -27,6 +29,7 @@ KINDS = {
 }
 RADIUS, ACROSS, DOWN = 0.36, 1.55, 1.25  # of a node, and between neighbours
 NAME, MARGIN = 0.42, 0.15  # the height of a name, and what is left free around a drawing
+PAD = 1.0  # points of colour around a name
 MOST_FACTS, FACT = 9, 34  # lines of what is said of a scene without boxes, and characters of a line
 
 
@@ -136,18 +139,38 @@ def draw_scene(
     if path is None:
         for _, box in boxed:
             _box(ax, box, style.LINE, 0.7)
-    largest, _ = max(named, key=lambda one: one[1][2] * one[1][3], default=(None, None))
-    for thing, box in named:
+    for _, box in named:
         _box(ax, box, color, 1.6)
-        x, y, _, h = box
-        below = thing is largest and len(named) > 1  # so that its name and those of its parts don't meet
-        at = min(y + h, 0.99 * height) if below else max(y, 0.08 * height)
-        back = {"facecolor": color, "edgecolor": "none", "pad": 1.0}
-        label: dict[str, Any] = {"fontsize": 6.5, "color": "white", "bbox": back, "va": "bottom"}
-        ax.text(min(max(x, 0), 0.75 * width), at, style.shortened(thing.name, 16), **label)
+    _name(ax, [(thing.name, box) for thing, box in named], [box for _, box in boxed], (0, 0, width, height), color)
 
 
-def _box(ax: Axes, box: tuple[float, float, float, float], color: str, width: float) -> None:
+def _name(ax: Axes, named: Sequence[tuple[str, Box]], things: Sequence[Box], scene: Box, color: str) -> None:
+    """Write the names of boxes beside them, over none of the ``things`` of the scene where there is room."""
+    back = {"facecolor": color, "edgecolor": "none", "pad": PAD}
+    look: dict[str, Any] = {"fontsize": 6.5, "color": "white", "bbox": back, "va": "top", "zorder": 4}
+    texts = [ax.text(0, 0, style.shortened(name, 16), **look) for name, _ in named]
+    ax.apply_aspect()
+    found = places([box for _, box in named], [_size(ax, text) for text in texts], things, scene)
+    border = _units(ax, PAD)
+    for text, label, (_, box) in zip(texts, found, named, strict=True):
+        text.set_position((label[0] + border, label[1] + border))
+        start, end = leader(label, box)
+        ax.plot(*zip(start, end, strict=True), color=color, lw=0.8, zorder=3)
+
+
+def _size(ax: Axes, text: Text) -> tuple[float, float]:
+    """The width and height of a name with its background, in the units of the axes."""
+    extent, border = text.get_window_extent().transformed(ax.transData.inverted()), 2 * _units(ax, PAD)
+    return abs(extent.width) + border, abs(extent.height) + border
+
+
+def _units(ax: Axes, points: float) -> float:
+    """A length in points in the units of the axes."""
+    start, end = ax.transData.inverted().transform([(0, 0), (points * ax.figure.dpi / 72, 0)])
+    return float(end[0] - start[0])
+
+
+def _box(ax: Axes, box: Box, color: str, width: float) -> None:
     x, y, w, h = box
     ax.add_patch(Rectangle((x, y), w, h, fill=False, edgecolor=color, lw=width))
 

@@ -41,6 +41,7 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
             ax.plot(known["epoch"], values, color=colors[kind], ls=lines[kind], marker="o", ms=3, alpha=0.9)
         ax.set_xlabel("epoch")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.set_xlim(left=0)
     left.set_ylim(0, 100)
     for kind in kinds:
         left.plot([], [], color=colors[kind], ls=lines[kind], label=kind)
