@@ -3,6 +3,12 @@
 PUBLISHED = f"{T}/publish"  # records and the table of all questions; what is handed on is in FOLDER alone
 FOLDER = f"{PUBLISHED}/huggingface"
 SPLIT_PARTS = {name: [part.name for part in setup_of(name).parts] for name in MAIN_SPLITS}
+# The pictures' folders, where they are handed on: each picture once, or inline, with each question.
+PICTURES = CONFIG.publish.pictures
+PICTURE_FILES = [f"{FOLDER}/{path}" for path in picture_files(CONFIG.publish)]
+HANDING = as_json(CONFIG.publish.model_dump(mode="json", include={"pictures", "picture_licences"}))
+HANDED = repeated("--pictures", [f"{space}={folder}" for space, folder in CONFIG.images.items()])
+DRAWN = repeated("--world", [CONFIG.world.folder] if CONFIG.world else [])
 RAW = [f"{name}={path}" for name, paths in CONFIG.raw().items() for path in paths]
 CRATE = as_json({"publish": CONFIG.model_dump(mode="json")["publish"], "run": CONFIG.model_dump(mode="json")})
 
@@ -45,6 +51,7 @@ for name, parts in SPLIT_PARTS.items():
         input:
             questions=rules.publish_questions.output.questions,
             split=f"{T}/splits/{name}.parquet",
+            images=data(list(CONFIG.images.values()) if PICTURES == "inline" else []),
         output:
             parts=expand(f"{FOLDER}/data/{name}/{{part}}.parquet", part=parts),
             record=f"{PUBLISHED}/{name}.prov.json",
@@ -60,15 +67,48 @@ for name, parts in SPLIT_PARTS.items():
             mem_mb=memory(1000),
             runtime=minutes(30),
         params:
+            config=data(HANDING if PICTURES == "inline" else as_json({})),
+            pictures=data([*HANDED, *DRAWN] if PICTURES == "inline" else []),
             code=code_of("publish_split", language=LANGUAGE),
         shell:
             "python -m compvqa publish-split {output.parts:q} --questions {input.questions:q} --split {input.split:q}"
-            " --record {output.record:q}"
+            " --record {output.record:q} {params.pictures:q} --config {params.config:q}"
+            f"{LOG}"
+
+
+if PICTURES == "once":
+
+    rule publish_pictures:
+        input:
+            questions=rules.publish_questions.output.questions,
+            images=data(list(CONFIG.images.values())),
+        output:
+            pictures=PICTURE_FILES,
+            record=f"{PUBLISHED}/images.prov.json",
+        log:
+            "logs/publish/images.log",
+        benchmark:
+            f"{JOBS}/publish-images.tsv"
+        conda:
+            "../envs/data.yaml"
+        container:
+            CONTAINERS["data"]
+        resources:
+            mem_mb=memory(2000),
+            runtime=minutes(60),
+        params:
+            config=data(HANDING),
+            pictures=data([*HANDED, *DRAWN]),
+            code=code_of("publish_pictures"),
+        shell:
+            "python -m compvqa publish-pictures {output.pictures:q} --questions {input.questions:q} {params.pictures:q}"
+            " --record {output.record:q} --config {params.config:q}"
             f"{LOG}"
 
 
 rule publish_card:
     input:
+        pictures=PICTURE_FILES,
         parts=[f"{FOLDER}/data/{name}/{part}.parquet" for name, parts in SPLIT_PARTS.items() for part in parts],
         questions=rules.publish_questions.output.questions,
         made=f"{T}/dataset/questions.parquet.prov.json",
@@ -92,7 +132,7 @@ rule publish_card:
         splits=repeated("--split", [near(SPLITS.path(name)) for name in SPLIT_PARTS]),
         definitions=SPLITS.digest(*SPLIT_PARTS),
         raw=data(repeated("--raw", RAW)),
-        world=data(repeated("--world", [CONFIG.world.folder] if CONFIG.world else [])),
+        world=data(DRAWN),
         testbed=CONFIG.testbed,
         licences=[[row.name, row.file, row.url, row.version, row.licence] for row in DOWNLOADS],
         look=files_digest(PROJECT / "workflow/compvqa/publish/templates"),

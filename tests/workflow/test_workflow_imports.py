@@ -26,6 +26,7 @@ pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the cha
 LEARNED = "--models"  # which overlap, presence, others and image-scores are given where trained models predict
 
 BED, SPLIT = "results/tiny", "results/tiny/splits/iid.parquet"
+WORLD = "resources/sprites-tiny"
 SCENE_TABLES, ASKED = f"--scenes {BED}/scenes", f"--dataset {BED}/dataset/questions.parquet"
 SOLIDS = '{"scenes": 1, "width": 60, "height": 40, "light_samples": 1}'
 FEW = '{"per_scene": 2}'
@@ -35,6 +36,8 @@ COVR = '{"train": "given/covr.jsonl", "dev": "given/covr.jsonl"}'
 RELEASED = '{"image_space": "sprites", "reader": "lxmert_tsv", "files": ["given/features.tsv"]}'
 FEATURES = f'{{"sources": [{RELEASED}], "most_missing": 1}}'
 PARTS = " ".join(f"made/hub/data/iid/{part}.parquet" for part in ("train", "dev", "test"))
+IMAGES = "made/hub/images/pictures-00000-of-00001.parquet"
+SHOWN = f"--pictures sprites={WORLD}/images --world {WORLD}"
 CARD = f"--made {BED}/dataset/questions.parquet.prov.json --split config/splits/iid.yaml"
 # A held-out pair, on a pool of three scenes and one variant of each object.
 LOOK = {"width": 60, "height": 40, "light_samples": 1, "min_objects": 1, "max_objects": 2, "min_pixels": 1}
@@ -89,6 +92,7 @@ score {BED}/runs/visualbert-tiny.iid.iid.1/predictions.parquet --split {SPLIT} {
 gather-scores made/s.parquet --contrasts made/c.parquet --tallies made/t.parquet --evaluation {BED}/evaluation
 publish-questions made/all.parquet {ASKED} --scenes {BED}/scenes/scenes.parquet
 publish-split {PARTS} --questions made/all.parquet --split {SPLIT} --record made/iid.prov.json
+publish-pictures {IMAGES} --questions made/all.parquet {SHOWN} --record made/images.prov.json
 publish-card made/hub --questions made/all.parquet {CARD} --record made/card.prov.json
 crate {BED} --project .
 audit iid

@@ -40,6 +40,9 @@ def test_the_dataset_folder_and_the_crate_of_a_run(published, tmp_path, monkeypa
     loaded = load_dataset(str(folder), name="has-quant-all", cache_dir=str(tmp_path / "cache"))
     for part, rows in loaded.items():
         assert sorted(rows["question_id"]) == sorted(row["question_id"] for row in split if row["part"] == part)
+    shown = load_dataset(str(folder), name="images", split="pictures", cache_dir=str(tmp_path / "cache"))
+    named = {name for part in loaded.values() for names in part["images"] for name in names}
+    assert named <= set(shown["image"]) and shown[0]["picture"].size
     metadata = mlc.Dataset(jsonld=str(folder / "croissant.json")).metadata
     assert (set(metadata.issues.errors), set(metadata.issues.warnings)) == (set(), set())
     assert not list(folder.rglob("*.prov.json")) and not list(folder.rglob(".snakemake*"))

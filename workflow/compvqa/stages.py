@@ -50,6 +50,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "figure": ("compvqa.paper.figures", "compvqa.paper.figures.{make}"),
     "publish_questions": ("compvqa.publish.parquet", "compvqa.{language}.properties"),
     "publish_split": ("compvqa.publish.parquet", "compvqa.{language}.properties"),
+    "publish_pictures": ("compvqa.publish.pictures",),
     "publish_card": (
         "compvqa.publish.card",
         "compvqa.publish.croissant",

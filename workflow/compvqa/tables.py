@@ -32,7 +32,8 @@ _recipe: ContextVar[str] = ContextVar("recipe", default="")
 class Schema:
     """A table's name, columns and key: what it is sorted by, unique together unless ``unique`` is False.
 
-    ``metadata``: what the file says of itself besides its recipe and its name.
+    ``metadata``: what the file says of itself besides its recipe and its name. ``foreign``: what it says to programs of
+    others, by their own keys.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Schema:
     key: tuple[str, ...]
     unique: bool = True
     metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
+    foreign: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def from_rows(self, rows: Iterable[dict[str, Any]]) -> pa.Table:
         """A table of ``rows`` (dictionaries with every column)."""
@@ -97,6 +99,7 @@ def write(path: Path | str, schema: Schema, data: pa.Table | pa.RecordBatchReade
         batches = [table.sort_by([(column, "ascending") for column in schema.key])]
     metadata = {RECIPE: _recipe.get().encode(), SCHEMA: schema.name.encode()}
     metadata |= {_key(name): value.encode() for name, value in schema.metadata.items()}
+    metadata |= {name.encode(): value.encode() for name, value in schema.foreign.items()}
     fields = schema.fields.with_metadata(metadata)
     rows, last = 0, None
     with replacing(path) as temporary, pq.ParquetWriter(temporary, fields, compression="zstd") as out:

@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import NOTHING, Code, Config, Frame
+from compvqa.cli.options import NOTHING, Code, Config, Frame, image_folders
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
 
+Pictures = Annotated[list[str], typer.Option(help="SPACE=FOLDER of pictures to hand on; repeat for more.")]
+World = Annotated[Path | None, typer.Option(help="Folder of the drawn world.")]
 Downloads = Annotated[Path | None, typer.Option(help="The list of downloads (TSV), for their URLs and licences.")]
 
 
@@ -33,21 +35,48 @@ def publish_split(
     questions: Annotated[Path, typer.Option(help="Table of all questions (publish-questions).")],
     split: Annotated[Path, typer.Option(help="Table of the split.")],
     record: Annotated[Path, typer.Option(help="Where to write the record, apart from the folder.")],
+    pictures: Pictures = NOTHING,
+    world: World = None,
+    config: Config = None,
     code: Code = None,
 ) -> None:
-    """Write the questions of each part of a split."""
+    """Write the questions of each part of a split, with their pictures where --pictures names some."""
     from compvqa.publish.parquet import language_of_published
     from compvqa.publish.parquet import publish_split as work
+    from compvqa.publish.pictures import check_allowed
+    from compvqa.publish.settings import PublishSettings
 
-    frame = Frame("publish_split", None, 0, code)
+    frame = Frame("publish_split", config, 0, code)
+    folders = image_folders(pictures)
+    check_allowed(folders, world, frame.settings(PublishSettings))
     language = language_of_published(questions)
     frame.run(
-        lambda: work(questions, split, {path.stem: path for path in out}),
-        [questions, split],
+        lambda: work(questions, split, {path.stem: path for path in out}, folders or None),
+        [questions, split, *folders.values()],
         out,
         record,
         language=language,
     )
+
+
+def publish_pictures(
+    out: Annotated[list[Path], typer.Argument(help="The files of pictures.")],
+    questions: Annotated[Path, typer.Option(help="Table of all questions (publish-questions).")],
+    pictures: Pictures,
+    record: Annotated[Path, typer.Option(help="Where to write the record, apart from the folder.")],
+    world: World = None,
+    config: Config = None,
+    code: Code = None,
+) -> None:
+    """Write the pictures that questions show, each once."""
+    from compvqa.publish.pictures import check_allowed
+    from compvqa.publish.pictures import publish_pictures as work
+    from compvqa.publish.settings import PublishSettings
+
+    frame = Frame("publish_pictures", config, 0, code)
+    folders = image_folders(pictures)
+    check_allowed(folders, world, frame.settings(PublishSettings))
+    frame.run(lambda: work(questions, folders, out), [questions, *folders.values()], out, record)
 
 
 def publish_card(
@@ -57,7 +86,7 @@ def publish_card(
     split: Annotated[list[Path], typer.Option(help="A split's definition (YAML); repeat.")],
     record: Annotated[Path, typer.Option(help="Where to write the record, apart from the folder.")],
     raw: Annotated[list[str], typer.Option(help="<source>=<raw file>; repeat.")] = NOTHING,
-    world: Annotated[Path | None, typer.Option(help="Folder of the drawn world.")] = None,
+    world: World = None,
     testbed: Annotated[str, typer.Option(help="Name of the test-bed.")] = "covr",
     sources: Downloads = None,
     config: Config = None,
@@ -69,6 +98,7 @@ def publish_card(
     from compvqa.publish.croissant import write_croissant
     from compvqa.publish.description import DATA, describe
     from compvqa.publish.parquet import language_of_published
+    from compvqa.publish.pictures import IMAGES
     from compvqa.publish.settings import PublishSettings
     from compvqa.scenes.download import read_sources
     from compvqa.splits.setups import module_of
@@ -86,7 +116,8 @@ def publish_card(
         write_croissant(described, metadata)
         return {"splits": len(described.splits), "files": sum(len(split.parts) for split in described.splits)}
 
-    inputs = [questions, made, *split, folder / DATA, *([sources] if sources else [])]
+    shown = [folder / IMAGES] if settings.pictures == "once" else []
+    inputs = [questions, made, *split, folder / DATA, *shown, *([sources] if sources else [])]
     language = language_of_published(questions)
     setups = {module_of(read_definition(read_yaml(path)).setup) for path in split}
     frame.run(work, inputs, [card, metadata], record, language=language, setups=sorted(setups))
@@ -129,5 +160,5 @@ def crate(
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands in their order."""
-    for stage in (publish_questions, publish_split, publish_card, crate):
+    for stage in (publish_questions, publish_split, publish_pictures, publish_card, crate):
         app.command(stage.__name__.replace("_", "-"))(stage)

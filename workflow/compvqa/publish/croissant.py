@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from compvqa.files import write_json
 from compvqa.publish.description import Description, Part, Split
+from compvqa.publish.pictures import IMAGES, MEANING, PICTURE, PICTURES
 from compvqa.tables import running
 
 VERSION = "http://mlcommons.org/croissant/1.1"
@@ -54,8 +55,11 @@ def croissant(described: Description) -> dict:
         publisher=[mlc.Organization(ctx=context, name=settings.organization)] if settings.organization else [],
         in_language=["en"],
         keywords=["visual question answering", "compositional generalization", "scene graphs"],
-        distribution=[_file(context, part) for _, part in parts],
-        record_sets=[_records(context, described, split, part) for split, part in parts],
+        distribution=[_file(context, part) for part in [*[part for _, part in parts], *described.pictures]],
+        record_sets=[
+            *[_records(context, described, split, part) for split, part in parts],
+            *[_pictures(context, part) for part in described.pictures],
+        ],
     ).to_json()
 
 
@@ -72,29 +76,50 @@ def _file(context: mlc.Context, part: Part) -> mlc.FileObject:
 
 
 def _records(context: mlc.Context, described: Description, split: Split, part: Part) -> mlc.RecordSet:
+    """The record set of a part. Of lists of pictures the library reads none, so that these are told in words."""
     name = f"{split.name}/{part.name}"
-    held = split.definition.told()
+    held = split.definition.told() + ("; the column pictures has their pictures" if described.inline else "")
     return mlc.RecordSet(
         ctx=context,
         id=quote(name),
         name=name,
         description=f"{part.rows} questions: the part {part.name} of the split {split.name}, which holds out {held}.",
         key=[f"{quote(name)}/question_id"],
-        fields=[_field(context, quote(name), field, described.meaning[field.name], part) for field in described.fields],
+        fields=[
+            _field(context, quote(name), field, described.meaning[field.name], part)
+            for field in described.fields
+            if field.type != pa.list_(PICTURE)
+        ],
+    )
+
+
+def _pictures(context: mlc.Context, part: Part) -> mlc.RecordSet:
+    """The record set of a file of pictures, which the column ``images`` of questions names."""
+    name = f"{IMAGES}/{part.name}"
+    return mlc.RecordSet(
+        ctx=context,
+        id=quote(name),
+        name=name,
+        description=f"{part.rows} pictures, which questions name in their column images.",
+        key=[f"{quote(name)}/image"],
+        fields=[_field(context, quote(name), field, MEANING[field.name], part) for field in PICTURES.fields],
     )
 
 
 def _field(context: mlc.Context, records: str, field: pa.Field, meaning: str, part: Part) -> mlc.Field:
-    listed = pa.types.is_list(field.type)
+    listed, shown = pa.types.is_list(field.type), field.type == PICTURE
     return mlc.Field(
         ctx=context,
         id=f"{records}/{field.name}",
         name=field.name,
         description=meaning,
-        data_types=[mlc.DataType.TEXT],
+        data_types=[mlc.DataType.IMAGE_OBJECT if shown else mlc.DataType.TEXT],
         is_array=True if listed else None,
         array_shape="-1" if listed else None,
         source=mlc.Source(
-            ctx=context, file_object=quote(part.path), extract=mlc.Extract(ctx=context, column=field.name)
+            ctx=context,
+            file_object=quote(part.path),
+            extract=mlc.Extract(ctx=context, column=field.name),
+            transforms=[mlc.Transform(ctx=context, json_path="bytes")] if shown else [],
         ),
     )

@@ -16,6 +16,7 @@ from compvqa.errors import InputError
 from compvqa.files import read_json, read_yaml
 from compvqa.provenance.sources import Licence, Source, common, licence
 from compvqa.publish.parquet import language_of_published, meaning, published_schema
+from compvqa.publish.pictures import IMAGES
 from compvqa.publish.settings import PublishSettings
 from compvqa.records.record import sha256
 from compvqa.splits.setups import Definition, Setup, find_setup
@@ -26,7 +27,7 @@ DATA = "data"  # folder of the files: data/<split>/<part>.parquet
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a split: its file, by its path in the folder, with its rows and bytes."""
+    """A part of a split, or some of the pictures: its file, by its path in the folder, with its rows and bytes."""
 
     name: str
     path: str
@@ -70,6 +71,12 @@ class Description:
     example: Mapping[str, object]
     fields: pa.Schema
     meaning: Mapping[str, str]
+    pictures: tuple[Part, ...] = ()
+
+    @property
+    def inline(self) -> bool:
+        """Whether questions have their pictures with them."""
+        return self.settings.pictures == "inline"
 
     def setups(self) -> dict[str, Setup]:
         """The setups of the splits by name, in order: what their parts are, and what these do not share."""
@@ -91,8 +98,9 @@ def describe(
     split that has no files.
     """
     language = language_of_published(published)
-    schema = published_schema(language)
-    table = tables.read(published, schema, ["question_id", "template", "images"])
+    schema = published_schema(language, inline=settings.pictures == "inline")
+    table = tables.read(published, published_schema(language), ["question_id", "template", "images"])
+    pictures = sorted((folder / IMAGES).glob("*.parquet")) if settings.pictures == "once" else []
     return Description(
         name=settings.name or testbed,
         testbed=testbed,
@@ -107,7 +115,8 @@ def describe(
         recipe=tables.recipe_of(published) or "",
         example=_first(published),
         fields=schema.fields,
-        meaning=meaning(language),
+        meaning=meaning(language, inline=settings.pictures == "inline"),
+        pictures=tuple(_part(folder, path.stem, path) for path in pictures),
     )
 
 
@@ -115,18 +124,15 @@ def _split(folder: Path, path: Path) -> Split:
     definition = read_definition(read_yaml(path))
     made = folder / DATA / definition.name
     parts = [(part, made / f"{part.name}.parquet") for part in find_setup(definition.setup).parts]
-    found = [
-        Part(part.name, p.relative_to(folder).as_posix(), _rows(p), p.stat().st_size, sha256(p))
-        for part, p in parts
-        if p.is_file()
-    ]
+    found = [_part(folder, part.name, p) for part, p in parts if p.is_file()]
     if not found:
         raise InputError(f"{made} has no files: publish the split {definition.name} first.")
     return Split(definition, tuple(found), tables.recipe_of(folder / found[0].path) or "")
 
 
-def _rows(path: Path) -> int:
-    return pq.read_metadata(path).num_rows
+def _part(folder: Path, name: str, path: Path) -> Part:
+    rows = pq.read_metadata(path).num_rows
+    return Part(name, path.relative_to(folder).as_posix(), rows, path.stat().st_size, sha256(path))
 
 
 def _first(published: Path) -> Mapping[str, object]:

@@ -18,6 +18,7 @@ from compvqa.errors import InputError
 from compvqa.programs import wings
 from compvqa.programs.properties import PropertiesModule
 from compvqa.progress import track
+from compvqa.publish.pictures import MOST, PICTURE, as_picture, picture_file, with_features
 from compvqa.questions.dataset import LANGUAGE, language_of
 from compvqa.scenes.tables import SCENES
 from compvqa.splits.splitters import SPLITS
@@ -34,20 +35,24 @@ _CORE = {
     "scene_ids": "their scene graphs",
     "properties": "the properties of the question that splits may hold out",
 }
+_INLINE = {"pictures": "the pictures of its images, in their order"}
 _LISTS = ("images", "scene_ids", "properties")
 _BATCH = 16_384
+_FEW = 100  # questions that are read together with their pictures
 
 
-def meaning(language: str) -> dict[str, str]:
-    """What each column of published questions holds."""
+def meaning(language: str, inline: bool = False) -> dict[str, str]:
+    """What each column of published questions holds; ``inline``: where their pictures come with them."""
     properties: PropertiesModule = wings.part(language, "properties")
-    return _CORE | {name: text for name, (_, text) in properties.PUBLISHED.items()}
+    return _CORE | {name: text for name, (_, text) in properties.PUBLISHED.items()} | (_INLINE if inline else {})
 
 
-def published_schema(language: str) -> Schema:
-    """The schema of published questions: the core columns, and those that the language adds."""
-    fields = [(name, pa.list_(pa.string()) if name in _LISTS else pa.string()) for name in meaning(language)]
-    return Schema("published", pa.schema(fields), key=("question_id",), metadata={LANGUAGE: language})
+def published_schema(language: str, inline: bool = False) -> Schema:
+    """The schema of published questions: the core columns, those that the language adds, and pictures if ``inline``."""
+    kinds = dict.fromkeys(_LISTS, pa.list_(pa.string())) | dict.fromkeys(_INLINE, pa.list_(PICTURE))
+    fields = pa.schema([(name, kinds.get(name, pa.string())) for name in meaning(language, inline)])
+    schema = Schema("published", fields, key=("question_id",), metadata={LANGUAGE: language})
+    return with_features(schema) if inline else schema
 
 
 def language_of_published(published: Path) -> str:
@@ -96,21 +101,27 @@ def _image(scene: str, image_of: Mapping[str, str]) -> str:
         raise InputError(f"the table of scenes lacks {scene}, which a question names: make both anew.") from None
 
 
-def publish_split(published: Path, split: Path, parts: Mapping[str, Path]) -> dict[str, int]:
+def publish_split(
+    published: Path, split: Path, parts: Mapping[str, Path], folders: Mapping[str, Path] | None = None, most: int = MOST
+) -> dict[str, int]:
     """Write the rows of each part of a split from the table of all questions; files are given by the part's name.
 
-    The parts must be those of the split; one without questions gets a file without rows.
+    The parts must be those of the split; one without questions gets a file without rows. With ``folders``, those of
+    pictures by image space, each question has its pictures, of ``most`` bytes in a file.
     """
     table = tables.read(split, SPLITS)
     unknown = set(table["part"].unique().to_pylist()) - set(parts)
     if unknown:
         raise InputError(f"{split} has the part {min(unknown)}, which no file was named for: name one.")
-    schema = published_schema(language_of_published(published))
+    language = language_of_published(published)
+    own, schema = published_schema(language), published_schema(language, inline=folders is not None)
     counts = {"in": len(table)}
     for part, path in parts.items():
         ids = table.filter(pc.equal(table["part"], part))["question_id"].combine_chunks()
-        reader = pa.RecordBatchReader.from_batches(schema.fields, _chosen(published, ids, schema))
-        counts[f"out: {part}"] = tables.write(path, schema, reader)
+        batches = _chosen(published, ids, own)
+        if folders is not None:
+            batches = _with_pictures(batches, schema, folders, most, path)
+        counts[f"out: {part}"] = tables.write(path, schema, pa.RecordBatchReader.from_batches(schema.fields, batches))
         if counts[f"out: {part}"] != len(ids):
             missing = len(ids) - counts[f"out: {part}"]
             raise InputError(f"{split} names {missing} questions of {part} that {published} lacks: publish anew.")
@@ -121,3 +132,21 @@ def _chosen(published: Path, ids: pa.Array, schema: Schema) -> Iterator[pa.Recor
     with pq.ParquetFile(published) as file:
         batches = (batch.filter(pc.is_in(batch["question_id"], ids)) for batch in file.iter_batches(_BATCH))
         yield from query.rebatch((batch.cast(schema.fields) for batch in batches), schema.fields)
+
+
+def _with_pictures(
+    batches: Iterator[pa.RecordBatch], schema: Schema, folders: Mapping[str, Path], most: int, path: Path
+) -> Iterator[pa.RecordBatch]:
+    """The questions with their pictures, in small batches; :class:`InputError` where these are more than ``most``."""
+    size = 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, _FEW):
+            rows = batch.slice(start, _FEW).to_pylist()
+            for row in rows:
+                row["pictures"] = [as_picture(picture_file(image, folders)) for image in row["images"]]
+                size += sum(len(picture["bytes"]) for picture in row["pictures"])
+            if size > most:
+                raise InputError(
+                    f"{path} would have more than {most:,} bytes of pictures: write `publish: {{pictures: once}}`."
+                )
+            yield pa.RecordBatch.from_pylist(rows, schema.fields)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Literal
 
 from pydantic import Field
 
@@ -30,6 +31,16 @@ class PublishSettings(Settings):
     licences: dict[str, str] = Field(
         default_factory=dict,
         description="of sources that are not downloads of config/sources.tsv, by the source's name",
+    )
+    pictures: Literal["none", "once", "inline"] = Field(
+        "none",
+        description="the pictures in the dataset folder: none; each once, in the configuration images, which questions "
+        "refer to; or inline, with each question that shows them",
+    )
+    picture_files: int = Field(1, ge=1, description="in how many files pictures lie that are there once")
+    picture_licences: dict[str, str] = Field(
+        default_factory=dict,
+        description="of pictures that are not drawn here, by image space: what lets you hand them on",
     )
     creators: tuple[str, ...] = Field((), description="people who made it")
     organization: str = Field("", description="where they work, which publishes it")

@@ -1,0 +1,140 @@
+"""The dataset folder opens offline with its pictures: each once, or inline, in the order of the questions' images."""
+
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import mlcroissant as mlc
+import pyarrow.parquet as pq
+import pytest
+from datasets import load_dataset
+
+from compvqa.errors import InputError
+from compvqa.publish.parquet import publish_split
+from compvqa.publish.pictures import IMAGES, check_allowed, picture_files, publish_pictures
+from compvqa.publish.settings import PublishSettings
+from fixtures.published import PARTS, Published
+
+
+@pytest.fixture
+def published(tmp_path):
+    (tmp_path / "made").mkdir()
+    return Published(tmp_path / "made")
+
+
+@pytest.fixture
+def cached(tmp_path, monkeypatch):
+    """The hub's library with nothing kept from before."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+def reds(pictures):
+    """How red each picture is: they are of one colour, 60 times their number."""
+    return [picture.convert("RGB").getpixel((0, 0))[0] for picture in pictures]
+
+
+def shown_by_card(published):
+    """What the lines of code of the card give, as they stand there, but for the folder."""
+    card = (published.folder / "README.md").read_text()
+    code = "\n".join(re.findall(r"```python\n(.*?)```", card, re.DOTALL))
+    names = {}
+    exec(code.replace("path/of/this/folder", str(published.folder)), names)
+    return names["questions"]
+
+
+def test_the_cards_own_lines_show_the_pictures_of_a_question_in_their_order(published, cached):
+    published.finish(pictures="once")
+    questions = shown_by_card(published)
+    for part in questions:
+        for row in questions[part]:
+            assert reds(row["pictures"]) == [60 * int(name.removeprefix("vg:")) for name in row["images"]]
+            assert row["answer"] == "2" and json.loads(row["program"]) and row["properties"]
+    assert questions["train"][0]["images"] == ["vg:0", "vg:1"]
+
+
+def test_each_picture_is_there_once_as_its_file_is(published):
+    published.finish(pictures="once")
+    (path,) = (published.folder / IMAGES).iterdir()
+    rows = pq.read_table(path).to_pylist()
+    assert [row["image"] for row in rows] == [f"vg:{number}" for number in range(4)]
+    for number, row in enumerate(rows):
+        data = (published.images["vg"] / f"{number}.png").read_bytes()
+        assert row["picture"] == {"bytes": data, "path": f"{number}.png"}
+        assert row["sha256"] == sha256(data).hexdigest()
+
+
+def test_inline_the_pictures_come_with_each_question_also_in_streams(published, cached):
+    published.finish(pictures="inline")
+    assert not (published.folder / IMAGES).exists()
+    for streaming in (False, True):
+        parts = load_dataset(str(published.folder), name="iid", streaming=streaming)
+        rows = {part: next(iter(rows)) for part, rows in parts.items()}
+        assert {part: reds(row["pictures"]) for part, row in rows.items()} == {
+            "train": [0, 60],
+            "dev": [60, 120],
+            "test": [120, 180],
+        }
+
+
+def test_pictures_that_are_there_once_stream(published, cached):
+    published.finish(pictures="once")
+    stream = load_dataset(str(published.folder), name="images", split="pictures", streaming=True)
+    assert reds(row["picture"] for row in stream) == [0, 60, 120, 180]
+
+
+def files(published, number):
+    return [published.folder / path for path in picture_files(PublishSettings(pictures="once", picture_files=number))]
+
+
+@pytest.mark.parametrize("number", [1, 3, 4])
+def test_pictures_lie_in_as_many_files_as_are_asked_for(published, number):
+    published.write()
+    out = files(published, number)
+    assert publish_pictures(published.questions, published.images, out) == {"out": 4, "files": number}
+    assert [row["image"] for path in out for row in pq.read_table(path).to_pylist()] == [f"vg:{n}" for n in range(4)]
+
+
+@pytest.mark.parametrize(("number", "most", "fit"), [(5, 10**9, 4), (1, 1, 4)])
+def test_files_that_are_too_large_or_too_many_are_refused(published, number, most, fit):
+    published.write()
+    with pytest.raises(InputError, match=f"picture_files: {fit}}}"):
+        publish_pictures(published.questions, published.images, files(published, number), most)
+
+
+def test_what_is_too_much_inline_is_refused(published):
+    published.write()
+    files = {part: published.file("iid", part) for part in PARTS["iid"]}
+    with pytest.raises(InputError, match="more than 1 bytes of pictures: write `publish: {pictures: once}`"):
+        publish_split(published.questions, published.split("iid"), files, published.images, most=1)
+
+
+def test_a_picture_that_is_missing_stops_the_run(published):
+    published.write()
+    (published.images["vg"] / "2.png").unlink()
+    with pytest.raises(InputError, match="the picture of vg:2 is in no folder of `images`"):
+        publish_pictures(published.questions, published.images, files(published, 1))
+
+
+@pytest.mark.parametrize("pictures", ["once", "inline"])
+def test_croissant_tells_and_reads_the_pictures(published, pictures):
+    published.finish(pictures=pictures)
+    opened = mlc.Dataset(jsonld=str(published.folder / "croissant.json"))
+    assert (set(opened.metadata.issues.errors), set(opened.metadata.issues.warnings)) == (set(), set())
+    if pictures == "once":
+        rows = list(opened.records("images/pictures-00000-of-00001"))
+        assert reds(row["images/pictures-00000-of-00001/picture"] for row in rows) == [0, 60, 120, 180]
+    else:
+        (row,) = opened.records("iid/dev")
+        assert row["iid/dev/images"] == [b"vg:1", b"vg:2"]
+        told = {records.name: records.description for records in opened.metadata.record_sets}
+        assert "the column pictures has their pictures" in told["iid/dev"]
+
+
+def test_the_work_of_others_is_handed_on_by_a_licence_alone():
+    spaces, world = {"sprites": Path("made/images"), "vg": Path("vg/images")}, Path("made")
+    check_allowed(spaces, world, PublishSettings(picture_licences={"vg": "cc-by-4.0"}))
+    check_allowed({"sprites": spaces["sprites"]}, world, PublishSettings())
+    for given in (world, None):
+        with pytest.raises(InputError, match="are others' work: name the licence"):
+            check_allowed(spaces, given, PublishSettings())
