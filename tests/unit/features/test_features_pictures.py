@@ -115,6 +115,31 @@ def test_a_network_of_transformers_is_named_by_its_folder_and_gives_the_layer_of
         vision.load(LITE.model_copy(update={"backbone": str(tmp_path / "gone")}))
 
 
+def test_resnet_101_gives_the_papers_grid_and_pooled_vector_in_shards(seen, tmp_path):
+    """Of the paper's architecture, with random weights: conv4 is its stage of 23 blocks."""
+    torch.manual_seed(0)
+    drawn = ResNetModel(ResNetConfig(depths=[3, 4, 23, 3]))
+    for name, value in drawn.named_parameters():
+        if name.endswith("normalization.weight"):
+            value.data.fill_(0.5)  # as drawn, numbers grow from block to block
+    drawn.save_pretrained(tmp_path / "net")
+    resnet = PictureSettings(backbone=str(tmp_path / "net"), batch_size=1)
+    counts = [extract(pictures_of(seen, {"s": seen}, n, 5), tmp_path / str(n), resnet) for n in (1, 4)]
+    assert counts == [{"pictures": 1, "cells": 196, "grid": 1024, "pooled": 2048}] * 2
+    gather([tmp_path / "1", tmp_path / "4"], tmp_path, resnet)
+    grid, pooled = open_store(files_of(tmp_path), 196), open_store(files_of(tmp_path / POOLED))
+    assert grid["s:4"].features.shape == (196, 1024) and pooled["s:4"].features.shape == (1, 2048)
+    assert (tmp_path / "4/grid.safetensors").stat().st_size == pytest.approx(196 * 1024 * 2, rel=0.01)  # float16
+    net, layers = vision.load(resnet).net, []
+    net.encoder.stages[2].layers[22].register_forward_hook(lambda *found: layers.append(found[2]))
+    with Image.open(seen / "4.png") as file:
+        square = file.convert("RGB").resize((224, 224), Image.Resampling.BICUBIC)
+    pixels = (np.asarray(square, np.float32) / 255 - vision.IMAGENET_MEAN) / vision.IMAGENET_STD
+    with torch.no_grad():
+        net(torch.from_numpy(pixels.astype(np.float32)).permute(2, 0, 1)[None])
+    assert np.allclose(grid["s:4"].features, layers[0][0].flatten(1).T, atol=0.02, rtol=0.01)
+
+
 @settings(max_examples=15, deadline=None)
 @given(shards=st.lists(st.integers(1, 4), min_size=1, max_size=4), side=st.integers(1, 4))
 def test_each_picture_gives_its_own_cells_and_their_boxes(tmp_path_factory, shards, side):
@@ -150,6 +175,14 @@ def test_a_grid_is_seen_whole_or_not_at_all_and_a_store_that_lacks_cells_is_refu
     tables.write(tmp_path / "regions.parquet", GRIDS, [row | {"row": row["row"] + 16} for row in rows])
     with pytest.raises(InputError, match="pictures that its matrices lack"):
         GridStore(tmp_path / "regions.parquet")
+
+
+def test_numbers_that_the_store_cannot_keep_are_refused(seen, tmp_path, monkeypatch):
+    net = vision.load(LITE)
+    monkeypatch.setattr("compvqa.features.pictures.load", lambda settings: net)
+    monkeypatch.setattr(net, "forward", lambda pixels: (torch.full((4, 16, 2), 7e4), torch.zeros(4, 2)))
+    with pytest.raises(InputError, match="gives numbers beyond 65,504 for s:0"):
+        extract(pictures_of(seen, {"s": seen}), tmp_path, LITE)
 
 
 def test_a_picture_that_is_not_there_is_named(seen):

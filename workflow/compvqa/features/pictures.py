@@ -52,13 +52,19 @@ def extract(shown: Sequence[Shown], out: Path, settings: PictureSettings) -> dic
     first = next(batches, None)
     if first is None:
         raise InputError(f"{out} would have no picture: give fewer shards than there are pictures.")
-    widths, sizes = [part.shape[-1] for part in first[0]], []
+    widths = [part.shape[-1] for part in first[0]]
+    sizes: list[tuple[float, float]] = []
     with ExitStack() as stack:
         appends = [stack.enter_context(appending(out / n, w)) for n, w in zip(FILES[1:], widths, strict=True)]
         total = -(-len(shown) // settings.batch_size)
         for found, more in track(chain([first], batches), "pictures", total, "batch"):
             for append, part in zip(appends, found, strict=True):
-                append(part[: len(more)].reshape(-1, part.shape[-1]))
+                if not np.isfinite(kept := part[: len(more)]).all():
+                    raise InputError(
+                        f"features.pictures: the backbone {settings.backbone} gives numbers beyond 65,504 for "
+                        f"{shown[len(sizes)].image}, or one after it, which float16 has not: take another."
+                    )
+                append(kept.reshape(-1, part.shape[-1]))
             sizes += more
     rows = [{"image": one.image, "width": w, "height": h} for one, (w, h) in zip(shown, sizes, strict=True)]
     tables.write(out / FILES[0], PICTURES, rows)
