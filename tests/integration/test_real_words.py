@@ -64,3 +64,11 @@ def test_a_short_training_on_relations_beats_the_majority_and_the_cosine(labelle
     word_scores(files, labelled / "lexicon.json", tmp_path / "scores.parquet", settings, 1)
     right = {row["method"]: row["right"] for row in tables.read(tmp_path / "scores.parquet", WORD_SCORES).to_pylist()}
     assert right["learned"] > max(right["cosine"], right["majority"])
+
+
+def test_the_rules_on_relations_agree_with_people_in_four_of_five_pairs(labelled):
+    lexicon = Lexicon.load(labelled / "lexicon.json")
+    rows = [row for row in tables.read(labelled / "labels.parquet", LABELS).to_pylist() if row["kind"] == "relation"]
+    said = {True: "exclusive", False: "overlapping"}
+    right = [said[lexicon.exclusive("relation", row["x"], row["y"]) > 0.5] == row["label"] for row in rows]
+    assert sum(right) >= 0.8 * len(right)

@@ -146,7 +146,14 @@ def test_relations_of_a_complete_lexicon(x, y, expected):
         ("on", "sitting on", False),
         ("above", "below", True),
         ("looking at", "near", False),
-        ("pouring", "drinking", False),
+        ("pouring", "drinking", True),  # two actions
+        ("holding", "wearing", True),
+        ("holding", "shredding", True),
+        ("petting", "yanking", True),
+        ("holding", "eating", False),  # what one eats one may hold
+        ("holding", "carrying", False),  # two words for one
+        ("washing", "scrubbing", False),
+        ("using", "cutting", False),
     ],
 )
 def test_relations_by_their_words(x, y, expected):
