@@ -1,10 +1,20 @@
 """English for subgraphs: the paper's examples, and what goes wrong with plurals and articles."""
 
+import csv
+
 import pytest
 
 from compvqa.covr.english import clause, describe, either_relation, either_target, predicate, what
-from compvqa.covr.inflection import follows_noun, is_plural, plural, predicate_verb, pronoun
-from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
+from compvqa.covr.inflection import (
+    follows_noun,
+    is_plural,
+    plural,
+    predicate_verb,
+    pronoun,
+    said_attribute,
+    unsayable,
+)
+from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make, parse
 
 
 def g(name, *edges, attribute=None):
@@ -48,7 +58,7 @@ def test_modifiers_follow_the_object():
 
 
 def test_after_a_possessive_or_an_article_there_is_no_other_article():
-    assert describe(g("bird", rel("flapping its", "wing"))) == "a bird that is flapping its wing"
+    assert describe(g("bird", rel("flapping its", "wing"))) == "a bird that is flapping its wings"
     assert describe(g("cup", rel("in a", "box"))) == "a cup that is in a box"
 
 
@@ -151,7 +161,7 @@ def test_asking_for_the_target_of_a_relation(edge, be, question):
         (rel("carrying", "bottle"), ["bottle", "purse"], "is carrying a bottle or a purse"),
         (rel("pouring", "tea", ("into", "glass")), ["tea", "oil"], "is pouring tea or oil into a glass"),
         (rel("has", "apron"), ["apron", "jeans"], "has an apron or jeans"),
-        (rel("flapping its", "wing"), ["wing", "tail"], "is flapping its wing or its tail"),
+        (rel("flapping its", "wing"), ["wing", "tail"], "is flapping its wings or its tail"),
         (rel("in a", "box"), ["oven", "box"], "is in an oven or a box"),
     ],
 )
@@ -169,7 +179,7 @@ def test_a_choice_of_targets(edge, nouns, text):
         (("has", "wearing"), g("hat"), "is", ("", "has a hat or is wearing it")),
         (("wearing", "has"), g("glasses"), "are", ("", "are wearing glasses or have them")),
         (("near", "behind"), g("woman"), "is", ("Is", "near a woman or behind her")),
-        (("flapping its", "spreading its"), g("wing"), "is", ("Is", "flapping its wing or spreading it")),
+        (("flapping its", "spreading its"), g("wing"), "is", ("Is", "flapping its wings or spreading them")),
     ],
 )
 def test_a_choice_of_relations(relations, target, be, text):
@@ -192,3 +202,47 @@ def test_pronouns():
     assert [
         pronoun(noun) for noun in ("old man", "girl", "child", "people", "jeans", "water", "dog", "cup of tea")
     ] == [*("him", "her", "them", "them", "them", "it", "it", "it")]
+
+
+def test_phrases_of_all_sources_are_said_as_wanted(request):
+    """What people read and found right, or wrote, for subgraphs of GQA, Visual Genome and imSitu."""
+    with request.path.with_name("phrases.tsv").open(encoding="utf-8", newline="") as file:
+        phrases = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    said = {
+        "a": describe,
+        "the": lambda tree: describe(tree, definite=True),
+        "plural": lambda tree: describe(tree, number="plural"),
+        "clause": clause,
+    }
+    wrong = [
+        (text, row["phrase"]) for row in phrases if (text := said[row["form"]](parse(row["tree"]))) != row["phrase"]
+    ]
+    assert not wrong
+    assert len(phrases) >= 200 and {row["source"] for row in phrases} == {"gqa", "visual_genome", "imsitu"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("noun", ["two men", "one person", "glasses are empty", "on sidewalk", "United States Army", "nothing"]),
+        ("attribute", ["man's", "two", "for listening", "being carried", "here"]),
+        ("relation", ["and", "has five", "not", "can"]),
+    ],
+)
+def test_names_that_no_sentence_can_be_made_with(kind, names):
+    assert all(unsayable(kind, name) for name in names)
+    assert not any(
+        unsayable("noun", name) for name in ("man", "Black woman", "iPod", "bunch of grapes", "Molotov cocktail")
+    )
+    assert not any(unsayable("attribute", name) for name in ("made of wood", "on", "light blue", "in photo"))
+    assert not any(unsayable("relation", name) for name in ("on", "in front of", "is on", "in the middle of", "in a"))
+
+
+def test_an_attribute_after_its_noun_is_said_with_its_article():
+    said = {
+        "in photo": "in the photo",
+        "in motion": "in motion",
+        "on wheels": "on wheels",
+        "made of wood": "made of wood",
+    }
+    assert {attribute: said_attribute(attribute) for attribute in said} == said

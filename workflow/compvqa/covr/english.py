@@ -55,22 +55,24 @@ def _with_article(g: Subgraph, phrase: str) -> str:
 def _relative(g: Subgraph, be: str, parentheses: bool) -> str:
     """The relative clause(s) after the noun: "that is below a towel and is near a wall"."""
     if len(g.edges) == 1 and g.edges[0].name in inflection.BARE and not _late_attribute(g):
-        return _join(g.edges[0].name, _target(g.edges[0], parentheses))
+        return _join(g.edges[0].name, _target(g.edges[0], inflection.possessive(g.name, be), parentheses))
     text = _predicates(g, be, parentheses)
     return text and f"that {text}"
 
 
 def _predicates(g: Subgraph, be: str, parentheses: bool) -> str:
+    whose = inflection.possessive(g.name, be)
     parts = [f"{be} {attribute}" for attribute in _late_attribute(g)]
-    parts += [
-        f"{inflection.predicate_verb(edge.name, be)} {_target(edge, parentheses)}"
-        for edge in sorted(g.edges, key=_weight)
-    ]
+    for edge in sorted(g.edges, key=_weight):
+        verb = inflection.predicate_verb(inflection.split_determiner(edge.name)[0], be)
+        parts.append(f"{verb} {_target(edge, whose, parentheses)}")
     return " and ".join(parts)
 
 
 def _late_attribute(g: Subgraph) -> list[str]:
-    return [g.attribute] if g.attribute is not None and inflection.follows_noun(g.attribute) else []
+    if g.attribute is None or not inflection.follows_noun(g.attribute):
+        return []
+    return [inflection.said_attribute(g.attribute)]
 
 
 def _weight(edge: Edge) -> bool:
@@ -78,60 +80,78 @@ def _weight(edge: Edge) -> bool:
     return bool(edge.target.edges)
 
 
-def _target(edge: Edge, parentheses: bool) -> str:
-    """A relation's target and after it the modifiers: "a bottle with a corkscrew"."""
-    owned = inflection.split_determiner(edge.name)[1]  # "flapping its wings", not "its a wing"
-    target = (
-        noun_phrase(edge.target, parentheses=parentheses) if owned else describe(edge.target, parentheses=parentheses)
-    )
+def _target(edge: Edge, whose: str, parentheses: bool) -> str:
+    """A relation's target and after it the modifiers: "a bottle with a corkscrew", "its wings".
+
+    ``whose`` is the subject's possessive ("its"), which stands where the relation has one. Many have several of what
+    one has one of ("their tails"), and each has two of some ("its wings").
+    """
+    owned = inflection.split_determiner(edge.name)[1]
+    if owned in inflection.POSSESSIVES:
+        target = f"{whose} {noun_phrase(edge.target, _owned_number(edge.target.name, whose), parentheses)}"
+    elif owned == "the":
+        target = describe(edge.target, definite=True, parentheses=parentheses)
+    else:
+        target = describe(edge.target, parentheses=parentheses)
     if parentheses and edge.target.edges:
         target = f"({target})"
-    return _join(target, modifiers(edge))
+    return _join(target, modifiers(edge, whose))
 
 
-def modifiers(edge: Edge) -> str:
+def _owned_number(noun: str, whose: str) -> Number:
+    return "plural" if whose == "their" or noun in inflection.PAIRED else "singular"
+
+
+def modifiers(edge: Edge, whose: str = "its") -> str:
     """The relation's modifiers: "with a corkscrew"; empty if it has none."""
-    return " ".join(f"{m.name} {inflection.article(m.noun, m.noun)}" for m in edge.modifiers)
+    return " ".join(_modifier(m.name, m.noun, whose) for m in edge.modifiers)
 
 
-def what(edge: Edge, be: str) -> tuple[str, str]:
+def _modifier(name: str, noun: str, whose: str) -> str:
+    words, owned = inflection.split_determiner(name)
+    return f"{words} {whose} {noun}" if owned in inflection.POSSESSIVES else f"{words} {inflection.article(noun, noun)}"
+
+
+def what(edge: Edge, be: str, whose: str = "its") -> tuple[str, str]:
     """A question for the relation's target, around its subject; ``be`` is the subject's "is" or "are".
 
     ("What is", "pouring into a glass") the man; ("What does", "have") the woman; ("What is", "flapping") the bird.
     """
     auxiliary, verb = inflection.question_verb(inflection.split_determiner(edge.name)[0], be)
-    return f"What {auxiliary}", _join(verb, modifiers(edge))
+    return f"What {auxiliary}", _join(verb, modifiers(edge, whose))
 
 
-def either_target(edge: Edge, nouns: Sequence[str], be: str) -> str:
+def either_target(edge: Edge, nouns: Sequence[str], be: str, whose: str = "its") -> str:
     """The relation with a choice of target nouns: "is pouring tea or water into a glass", "is in a box or a bag"."""
     relation, owned = inflection.split_determiner(edge.name)
-    if owned in ("a", "an"):
-        owned = ""
-    targets = [f"{owned} {noun}" if owned else inflection.article(noun, noun) for noun in nouns]
-    return _join(inflection.predicate_verb(relation, be), " or ".join(targets), modifiers(edge))
+    if owned in inflection.POSSESSIVES:
+        targets = [f"{whose} {head(Subgraph(noun), _owned_number(noun, whose))}" for noun in nouns]
+    else:
+        targets = [f"the {noun}" if owned == "the" else inflection.article(noun, noun) for noun in nouns]
+    return _join(inflection.predicate_verb(relation, be), " or ".join(targets), modifiers(edge, whose))
 
 
-def either_relation(relations: tuple[str, str], edge: Edge, be: str) -> tuple[str, str]:
+def either_relation(relations: tuple[str, str], edge: Edge, be: str, whose: str = "its") -> tuple[str, str]:
     """A choice of relations to the edge's target, around their subject: ("Is", "holding a hat or wearing it") the man.
 
     Where the two need different verbs ("has", "is wearing") there is none before the subject: ("", "has a hat or is
     wearing it"). Modifiers go with both relations: ("Is", "pouring or drinking tea with a spoon") the man.
     """
-    first, second = relations[0], inflection.split_determiner(relations[1])[0]
-    if edge.modifiers:
-        first = inflection.split_determiner(first)[0]
+    first, second = (inflection.split_determiner(relation)[0] for relation in relations)
     asked = [inflection.question_verb(relation, be) for relation in (first, second)]
     alike = asked[0][0] == asked[1][0]
     if alike:
         one, other = asked[0][1], asked[1][1]
     else:
         one, other = (inflection.predicate_verb(relation, be) for relation in (first, second))
-    target = _target(Edge(first, edge.target, edge.modifiers), False)
+    named = first if edge.modifiers else relations[0]
+    target = _target(Edge(named, edge.target, edge.modifiers), whose, False)
     auxiliary = asked[0][0].capitalize() if alike else ""
     if edge.modifiers:
         return auxiliary, f"{one} or {other} {target}"
-    return auxiliary, f"{one} {target} or {other} {inflection.pronoun(edge.target.name)}"
+    owned = inflection.split_determiner(named)[1] in inflection.POSSESSIVES
+    many = owned and _owned_number(edge.target.name, whose) == "plural"
+    return auxiliary, f"{one} {target} or {other} {'them' if many else inflection.pronoun(edge.target.name)}"
 
 
 def _join(*parts: str) -> str:

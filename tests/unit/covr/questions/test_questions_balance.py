@@ -49,6 +49,18 @@ def digest(seed: int, what: str, value: str) -> int:
     return int.from_bytes(hashlib.md5(f"{seed}\x1f{what}\x1f{value}".encode()).digest(), "little")
 
 
+def rank(seed: int, row: dict) -> int:
+    return digest(seed, "question", row["question_id"]) >> 64
+
+
+def shape(row: dict) -> tuple[str, int, int]:
+    return row["start_scene"].split(":")[0], row["size"], row["depth"]
+
+
+def is_other(row: dict, other: dict) -> bool:
+    return row["text"] == other["text"] and row["answer"] != other["answer"]
+
+
 def appendix_c(rows: list[dict], part: str, limit: int, seed: int) -> set[str]:
     """Which questions of one part stay, step by step as the paper says it."""
     answers_of = defaultdict(set)
@@ -61,26 +73,43 @@ def appendix_c(rows: list[dict], part: str, limit: int, seed: int) -> set[str]:
             kept |= {row["question_id"] for row in mine}
             continue
         chosen: list[dict] = []
-        pairs = {row["text"] for row in mine if len(answers_of[row["text"]]) > 1}
-        for text in sorted(pairs, key=lambda text: digest(seed, "text", text)):
-            of_text = [row for row in mine if row["text"] == text]
-            if len(chosen) + len(of_text) <= limit:
-                chosen += of_text
-        left = [row for row in mine if row["text"] not in pairs]
-        while len(chosen) < limit and left:
-            seen = Counter(row["answer"] for row in chosen)
-            least = min(seen[row["answer"]] for row in left)
-            answer = min(
-                {row["answer"] for row in left if seen[row["answer"]] == least},
-                key=lambda a: stable_hash(seed, "answer", part, template, a, least),
+        paired = {row["text"] for row in mine if len(answers_of[row["text"]]) > 1}
+
+        def taken(answer, chosen=chosen):
+            return sum(row["answer"] == answer for row in chosen)
+
+        def like(row, chosen=chosen):
+            return sum(shape(other) == shape(row) for other in chosen)
+
+        def next_answer(rows, template=template):
+            least = min(taken(row["answer"]) for row in rows)
+            tied = {row["answer"]: template for row in rows if taken(row["answer"]) == least}
+            return min(tied, key=lambda name: stable_hash(seed, "answer", part, tied[name], name, least))
+
+        while len(chosen) + 2 <= int(0.75 * limit):
+            done = {row["text"] for row in chosen}
+            open_ = [
+                row for row in mine if row["text"] in paired - done and any(is_other(row, other) for other in mine)
+            ]
+            if not open_:
+                break
+            answer = next_answer(open_)
+            first = min((row for row in open_ if row["answer"] == answer), key=lambda row: (like(row), rank(seed, row)))
+            second = min(
+                (row for row in mine if is_other(first, row)),
+                key=lambda row: (
+                    taken(row["answer"]),
+                    stable_hash(seed, "answer", part, template, row["answer"], 0),
+                    rank(seed, row),
+                ),
             )
-            shapes = Counter((row["size"], row["depth"]) for row in chosen)
+            chosen += [first, second]
+        left = [row for row in mine if row not in chosen]
+        while len(chosen) < limit and left:
+            answer = next_answer(left)
             pick = min(
                 (row for row in left if row["answer"] == answer),
-                key=lambda row: (
-                    shapes[row["size"], row["depth"]],
-                    digest(seed, "question", row["question_id"]) >> 64,
-                ),
+                key=lambda row: (like(row), row["text"] in paired, rank(seed, row)),
             )
             chosen.append(pick)
             left.remove(pick)
@@ -135,15 +164,32 @@ def test_halves_of_val_share_no_text_and_are_nearly_equal(given_rows):
     assert abs(dev - test) <= max(size.values(), default=0)
 
 
-def test_pairs_that_are_too_many_are_cut_whole():
+def test_of_pairs_that_are_too_many_whole_ones_stay():
     rows = [
         question(2 * n + i, text=f"text {n}", answer=answer)
         for n in range(20)
         for i, answer in enumerate(("true", "false"))
     ]
-    out, _ = run(rows, BalanceSettings(train_per_template=9))
-    texts = Counter(row["text"] for row in out)
-    assert len(texts) == 4 and set(texts.values()) == {2}
+    out, _ = run(rows, BalanceSettings(train_per_template=9, paired_share=1))
+    assert sorted(Counter(row["text"] for row in out).values()) == [1, 2, 2, 2, 2]
+
+
+def test_a_share_is_unpaired_and_every_rare_answer_stays():
+    """Of 60 texts with two answers and 40 with one; the answer 5 is in five of them."""
+    rows = [question(n, text=f"text {n // 2}", answer=str(n % 2) if n >= 10 else str(5 * (n % 2))) for n in range(120)]
+    rows += [question(200 + n, answer=str(n % 2)) for n in range(40)]
+    out, _ = run(rows, BalanceSettings(train_per_template=40))
+    answers = defaultdict(set)
+    for row in out:
+        answers[row["text"]].add(row["answer"])
+    assert sum(len(answers[row["text"]]) > 1 for row in out) == 30 and len(out) == 40
+    assert sum(row["answer"] == "5" for row in out) == 5
+
+
+def test_no_template_is_of_one_source_where_two_can_make_it():
+    rows = [question(n, start_scene="gqa:1" if n < 5 else "imsitu:a", text=f"text {n}") for n in range(100)]
+    out, _ = run(rows, BalanceSettings(train_per_template=10))
+    assert Counter(row["start_scene"] for row in out) == {"gqa:1": 5, "imsitu:a": 5}
 
 
 def test_answers_come_out_even_and_then_structures():

@@ -352,8 +352,34 @@ def test_a_question_made_twice_is_kept_once(world, templates, generated, tmp_pat
     twice = [tmp_path / "questions.parquet"] * 2
     outs = tmp_path / "gathered.parquet", tmp_path / "all_dropped.parquet"
     gathered = gather(twice, [tmp_path / "dropped.parquet"], *outs)
-    assert gathered == {"in": 2 * len(rows), "out": len(rows), "dropped: duplicate": len(rows)}
+    left_out = {"dropped: duplicate": len(rows), "dropped: text of another program": 0}
+    assert gathered == {"in": 2 * len(rows), "out": len(rows), **left_out}
     assert tables.read(outs[0], QUESTIONS).to_pylist() == rows
+
+
+def test_a_text_stands_for_one_program_that_of_most_of_its_questions(generated, tmp_path):
+    """ "People" is the plural of a person, and a name: one is asked, whichever shards the questions come from."""
+    pattern = generated[1][0]
+
+    def asked(identity, noun):
+        program = f'[["Find",["{noun}"],[]],["Count",[],[0]]]'
+        return pattern | {"question_id": identity, "text": "How many people?", "program": program, "template": "COUNT"}
+
+    rows = [asked("1", "people"), asked("2", "people"), asked("3", "person"), pattern | {"question_id": "4"}]
+    tables.write(tmp_path / "dropped.parquet", DROPPED, [])
+    for first in range(1, 4):
+        for name, part in (("one", rows[:first]), ("two", rows[first:])):
+            tables.write(tmp_path / f"{name}.parquet", QUESTIONS, part)
+        outs = tmp_path / "questions.parquet", tmp_path / "all_dropped.parquet"
+        gather([tmp_path / "two.parquet", tmp_path / "one.parquet"], [tmp_path / "dropped.parquet"], *outs)
+        assert [row["question_id"] for row in tables.read(outs[0]).to_pylist()] == ["1", "2", "4"]
+        [counted] = [row for row in tables.read(outs[1]).to_pylist() if row["reason"] == "text of another program"]
+        assert (counted["template"], counted["n"]) == ("COUNT", 1)
+
+
+def test_the_order_of_images_makes_no_other_question(questions):
+    asked = [(question["text"], frozenset(question["scene_ids"]), question["answer"]) for question in questions]
+    assert len(set(asked)) == len(asked)
 
 
 def test_another_seed_draws_other_questions(world, templates, generated, tmp_path):

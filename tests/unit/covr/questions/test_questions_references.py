@@ -27,7 +27,22 @@ UNCORKING = make("man", "standing", (Edge("uncorking", make("bottle", "dark"), (
 # girl (0) holding (1) a bouquet (2) and wearing (3) a red dress (4)
 GIRL = make("girl", None, (Edge("wearing", make("dress", "red")), Edge("holding", make("bouquet"))))
 SLOTS = (
-    *("first", "second", "attribute", "group", "group_name", "quantifier", "more", "than", "is", "images", "contain"),
+    *(
+        "first",
+        "second",
+        "attribute",
+        "first_said",
+        "second_said",
+        "attribute_said",
+        "group",
+        "group_name",
+        "quantifier",
+        "more",
+        "than",
+        "is",
+        "images",
+        "contain",
+    ),
     *("quantity", "size_phrase", "both", "joint", "asked", "what", "verb"),
 )
 # cup (0) behind (1) a man (2) wearing (3) a jacket (4)

@@ -207,7 +207,7 @@ def changed_attribute(own, other, extra):
             .add("2_name", g("person", rel("packing", "salt")), nodes=[2], names=["salt"])
             .add("0_name", g("water", rel("packing", "tea")), nodes=[0], names=["water"], times=3),
             {
-                f"Are there {both} people that are packing {one} {joint} people that are packing {two}?": "true false"
+                f"Is there {both} a person that is packing {one} {joint} a person that is packing {two}?": "true false"
                 for both, joint in [("both", "and"), ("either", "or")]
                 for one, two in [("tea", "salt"), ("salt", "tea")]
             },

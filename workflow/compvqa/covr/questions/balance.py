@@ -1,9 +1,9 @@
 """Downsampling and balancing of the generated questions (COVR, section 3.4 and appendix C).
 
 The train questions stay apart. The val questions are dealt, whole texts at a time, into a dev and a test
-half. Each of the three parts is then balanced for itself: of each template S questions are taken, first those
-whose text has two different answers, then one at a time so that answers, and below them the sizes and depths
-of subgraphs, come out as even as they can.
+half. Each of the three parts is then balanced for itself: of each template S questions are taken, so that answers,
+and below them the sizes and depths of subgraphs and the sources of their scenes, come out as even as they can. A share
+of them are taken two at a time: two examples of one text with different answers, as the paper's are.
 """
 
 from __future__ import annotations
@@ -45,6 +45,13 @@ class BalanceSettings(Settings):
     )
     test_per_template: NonNegativeInt | None = Field(
         558, description="test questions kept of each template; null for N / T (COVR: about 558)"
+    )
+    paired_share: float = Field(
+        0.75,
+        ge=0,
+        le=1,
+        description="share of a template's questions that come as two of one text with different answers, as far as "
+        "there are such (COVR: 75.3 % of train questions)",
     )
     memory_limit: str = Field("4GB", description="memory that DuckDB may use before it goes to disk")
 
@@ -98,7 +105,7 @@ def _choose(
         templates_in[part] += 1
     for part, template, name, n, paired in track(groups, "balancing", unit="template"):
         limit = settings.per_template(PARTS[part], questions_in[part], templates_in[part])
-        rows = _choose_template(db, part, template, name, limit if n > limit else None, seed)
+        rows = _choose_template(db, part, template, name, limit if n > limit else None, settings.paired_share, seed)
         chosen[rows] = part
         label = f"{PARTS[part]} {name}"
         counts |= {f"in: {label}": n, f"out: {label}": len(rows), f"in with two answers: {label}": paired}
@@ -119,13 +126,24 @@ def _load(db: duckdb.DuckDBPyConnection, questions: Path, seed: int) -> None:
             from (select distinct {kind} from {source})"""
         )
     db.execute(
+        f"""create table sources as
+        select (row_number() over (order by name) - 1)::uinteger as code, name
+        from (select distinct {_source()} as name from {source})"""
+    )
+    db.execute(
         f"""create table q as select
             file_row_number::uinteger as row, split = 'train' as train, t.code as template, a.code as answer,
-            (size::integer * 1000 + depth)::integer as structure,
+            (coalesce(o.code * 1000000 + size::integer * 1000 + depth, 0))::integer as structure,
             {_digest(seed, "text", "text")} as text,
             ({_digest(seed, "question", "question_id")} >> 64)::ubigint as rank
-        from {source} s join templates t on s.template = t.name join answers a on s.answer = a.name"""
+        from {source} s join templates t on s.template = t.name join answers a on s.answer = a.name
+            left join sources o on {_source()} = o.name"""
     )
+
+
+def _source() -> str:
+    """SQL for the source of a question's first scene: what its id begins with."""
+    return "split_part(start_scene, ':', 1)"
 
 
 def _digest(seed: int, what: str, column: str) -> str:
@@ -174,51 +192,98 @@ def _deal(sizes: np.ndarray, coins: np.ndarray) -> np.ndarray:
 
 
 def _choose_template(
-    db: duckdb.DuckDBPyConnection, part: int, template: int, name: str, limit: int | None, seed: int
+    db: duckdb.DuckDBPyConnection,
+    part: int,
+    template: int,
+    name: str,
+    limit: int | None,
+    paired_share: float,
+    seed: int,
 ) -> np.ndarray:
     """The row numbers kept of one template in one part; ``limit`` is S, None to keep all."""
     of_group = f"from marked where part = {part} and template = {template}"
     if limit is None:
         return db.sql(f"select row {of_group}").fetchnumpy()["row"]
-    columns = "row, answer, structure"
-    pairs = db.sql(
-        f"""select {columns}, dense_rank() over (order by text) as number {of_group} and paired
-        order by text, row"""
-    ).fetchnumpy()
-    first = np.flatnonzero(whole_texts(pairs["number"], limit))
-    room = limit - len(first)
-    if room == 0:
-        return pairs["row"][first]
-    singles = db.sql(
-        f"select {columns}, rank {of_group} and not paired order by answer, structure, rank, row"
+    found = db.sql(
+        f"""select row, answer, structure, rank, paired, dense_rank() over (order by text) as number {of_group}
+        order by answer, structure, paired, rank, row"""
     ).fetchnumpy()
     names = db.sql("select name from answers order by code").fetchnumpy()["name"]
-    further = fill(
-        Groups.of(singles["answer"], singles["structure"], singles["rank"]),
-        room,
-        Counter(pairs["answer"][first].tolist()),
-        Counter(pairs["structure"][first].tolist()),
-        lambda answer, count: stable_hash(seed, "answer", PARTS[part], name, str(names[answer]), count),
-    )
-    return np.concatenate([pairs["row"][first], singles["row"][further]])
+
+    def tie(answer: int, count: int) -> int:
+        return stable_hash(seed, "answer", PARTS[part], name, str(names[answer]), count)
+
+    answers: Counter = Counter()
+    structures: Counter = Counter()
+    paired = np.flatnonzero(found["paired"])
+    number, answer, structure, rank = (found[column][paired] for column in ("number", "answer", "structure", "rank"))
+    room = int(limit * paired_share)
+    taken = paired[pairs(number, answer, structure, rank, room, answers, structures, tie)]
+    order = np.empty(len(found["row"]), dtype=int)  # in equals, those without a second answer come first
+    order[np.lexsort((found["row"], found["rank"], found["paired"]))] = np.arange(len(order))
+    rest = np.setdiff1d(np.arange(len(order)), taken)
+    groups = Groups.of(found["answer"][rest], found["structure"][rest], order[rest])
+    further = rest[fill(groups, limit - len(taken), answers, structures, tie)]
+    return np.concatenate([found["row"][taken], found["row"][further]])
 
 
-def whole_texts(texts: np.ndarray, limit: int) -> np.ndarray:
-    """Which questions to keep so that no text is torn and at most ``limit`` stay.
+def pairs(
+    texts: np.ndarray,
+    answers: np.ndarray,
+    structures: np.ndarray,
+    ranks: np.ndarray,
+    room: int,
+    answers_taken: Counter,
+    structures_taken: Counter,
+    tie: Tie,
+) -> np.ndarray:
+    """Appendix C's rule for answers and structures, two questions of one text at a time: positions of at most ``room``.
 
-    ``texts``: for each question the number of its text; they come in the order of the texts' ranks. A text
-    that no longer fits is left out, and later smaller ones may still be taken.
+    Each step takes an answer as :func:`fill` does, of its questions whose text was not taken the one whose structure
+    was taken least, and of the same text one with another answer, that which was taken least. The counters go on.
     """
-    keep = np.zeros(len(texts), dtype=bool)
-    starts = np.flatnonzero(np.r_[True, texts[1:] != texts[:-1]]) if len(texts) else np.empty(0, dtype=int)
-    room = limit
-    for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(texts)], strict=False):
-        if end - start <= room:
-            keep[start:end] = True
-            room -= end - start
-        if room == 0:
-            break
-    return keep
+    of_text: dict[int, list[int]] = {}
+    options: dict[int, dict[int, list[int]]] = {}
+    for position in np.lexsort((ranks, structures, answers))[
+        ::-1
+    ].tolist():  # the first by rank is the last of its list
+        of_text.setdefault(int(texts[position]), []).append(position)
+        options.setdefault(int(answers[position]), {}).setdefault(int(structures[position]), []).append(position)
+    used: set[int] = set()
+    heap = [(answers_taken[answer], tie(answer, answers_taken[answer]), answer) for answer in options]
+    heapq.heapify(heap)
+    result: list[int] = []
+    while heap and len(result) + 2 <= room:
+        count, _, answer = heapq.heappop(heap)
+        if count < answers_taken[answer]:  # it was taken as a second one since
+            heapq.heappush(heap, (answers_taken[answer], tie(answer, answers_taken[answer]), answer))
+            continue
+        first = _of_an_unused_text(options[answer], texts, ranks, used, structures_taken)
+        if first is None:
+            continue
+        used.add(int(texts[first]))
+        others = [p for p in of_text[int(texts[first])] if answers[p] != answer]
+        if others:
+            second = min(others, key=lambda p: (answers_taken[int(answers[p])], tie(int(answers[p]), 0), ranks[p], p))
+            answers_taken.update([answer, int(answers[second])])
+            structures_taken.update([int(structures[first]), int(structures[second])])
+            result += [first, second]
+        heapq.heappush(heap, (answers_taken[answer], tie(answer, answers_taken[answer]), answer))
+    return np.array(result, dtype=int)
+
+
+def _of_an_unused_text(
+    options: dict[int, list[int]], texts: np.ndarray, ranks: np.ndarray, used: set[int], structures_taken: Counter
+) -> int | None:
+    """The next question, of the structure that was taken least, whose text is not used yet; used ones are left out."""
+    for structure in list(options):
+        while options[structure] and int(texts[options[structure][-1]]) in used:
+            options[structure].pop()
+        if not options[structure]:
+            del options[structure]
+    if not options:
+        return None
+    return options[min(options, key=lambda s: (structures_taken[s], ranks[options[s][-1]], options[s][-1]))].pop()
 
 
 @dataclass

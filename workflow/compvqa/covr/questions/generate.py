@@ -30,6 +30,12 @@ from compvqa.settings import Settings
 
 BATCH = 20_000  # questions held before they are written
 LARGEST_ANSWER = 5
+# What nobody counts in pictures: those of COVR's released code, and others that annotators found
+NOT_COUNTABLE = (
+    *("broccoli", "bush", "cable", "cloud", "curtain", "feather", "fence", "floor", "food", "graffiti", "hair", "leaf"),
+    *("leg", "letter", "meat", "mountain", "sauce", "stick", "topping", "tree", "vegetable", "water", "window", "wire"),
+    "word",
+)
 
 Row = dict[str, object]
 
@@ -41,8 +47,13 @@ class QuestionsSettings(Settings):
         (), description="Names of the templates to use, as in the paper; empty: all in config/templates/covr."
     )
     not_countable: tuple[str, ...] = Field(
-        ("leaf", "hair", "cloud", "feather", "meat", "vegetable", "food"),
-        description="Nouns that nobody can count, besides those that the lexicon says so of.",
+        NOT_COUNTABLE,
+        description="Nouns that nobody can count, alone or before another word ('tree branch'), besides those that the "
+        "lexicon says so of.",
+    )
+    attribute_groups: tuple[str, ...] = Field(
+        ("brand", "color", "company", "material", "pattern", "shape"),
+        description="Groups of attributes that are asked for (COVR's; 'company' is GQA's word for brand); empty: all.",
     )
     others_threshold: float = Field(
         0.5, ge=0, le=1, description="An image holds more than is annotated if the masked p is above this."
@@ -98,7 +109,7 @@ def generate(
                     writer.write_table(QUESTIONS.from_rows(batch))
                     batch = []
             writer.write_table(QUESTIONS.from_rows(batch))
-        rows, duplicates = sorted_unique([unsorted], out)
+        rows, duplicates, _ = sorted_unique([unsorted], out)
     finally:
         unsorted.unlink(missing_ok=True)
     maker.dropped.update({(template, DUPLICATE): n for template, n in duplicates.items()})
@@ -207,19 +218,25 @@ class _Maker:
         checks: list[tuple[bool, str, Callable[[], bool]]] = [
             (needs.relation, "needs a relation", lambda: bool(g.edges)),
             (needs.attribute or needs.group, "needs an attribute", lambda: g.attribute is not None),
-            (needs.group, "needs an attribute with a group", lambda: item.group is not None),
+            (needs.group, "needs an attribute with a group", lambda: self.may_ask_for(item.group)),
             (needs.multi, "needs several instances", lambda: item.multi),
             (needs.countable, "noun can't be counted", lambda: self.countable(g.name)),
-            (needs.plural, "noun has no plural", lambda: g.name not in inflection.MASS),
+            (needs.plural, "noun has no plural", lambda: not inflection.is_mass(g.name)),
             (bool(needs.keys), "needs other distractors", lambda: item.has_keys(needs.keys)),
             (bool(template.exclude), "excluded noun", lambda: not template.excludes(g.name, item.group)),
         ]
         unmet = (reason for asked, reason, good in checks if asked and not good())
         return next((f"precondition: {reason}" for reason in unmet), None)
 
+    def may_ask_for(self, group: str | None) -> bool:
+        """Whether the attributes of a group may be asked for."""
+        return group is not None and group in (self.settings.attribute_groups or (group,))
+
     def countable(self, noun: str) -> bool:
         """Whether "two …s" makes sense and can be counted in a picture."""
-        if noun in self.settings.not_countable or noun in inflection.MASS or inflection.is_plural(noun):
+        if any(noun == other or noun.startswith(f"{other} ") for other in self.settings.not_countable):
+            return False
+        if inflection.is_mass(noun) or inflection.is_plural(noun):
             return False
         return self.lexicon is None or self.lexicon.countable(noun)
 
@@ -241,7 +258,7 @@ class _Maker:
 
     def row(self, template: Template, item: Seed, start: Start, draft: Draft, value: Value) -> Row:
         text, answer = draft.wording.text, answer_text(value)
-        identity = stable_hash("question", text, tuple(draft.scenes), answer)
+        identity = stable_hash("question", text, tuple(sorted(draft.scenes)), answer)
         return {
             "question_id": f"{identity & 0xFFFF_FFFF_FFFF_FFFF:016x}",
             "testbed": self.testbed,

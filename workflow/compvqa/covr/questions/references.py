@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from compvqa.covr.inflection import unsayable
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, Subgraph, make
 from compvqa.programs.rows import Row
 from compvqa.scenes.graph import Relation, SceneGraph
@@ -32,7 +33,10 @@ def alike_branches(g: Subgraph) -> bool:
 
 
 def repeats_attribute(g: Subgraph) -> bool:
-    """Whether a relation says its subject's attribute again: "sitting man that is sitting on a sofa"."""
+    """Whether a relation or a noun says an attribute again: "sitting man that is sitting on a sofa", "metal metal rod"
+    (its root's noun, or a noun below)."""
+    if g.attribute is not None and g.attribute in g.name.split(" "):
+        return True
     return any(g.attribute in edge.name.split(" ") or repeats_attribute(edge.target) for edge in g.edges)
 
 
@@ -42,11 +46,24 @@ def repeats_noun(g: Subgraph, above: frozenset[str] = frozenset()) -> bool:
     return g.name in above or any(repeats_noun(edge.target, below) for edge in g.edges)
 
 
+def names(g: Subgraph) -> Iterator[tuple[str, str]]:
+    """The kind and the name of all that the subgraph names."""
+    yield "noun", g.name
+    if g.attribute is not None:
+        yield "attribute", g.attribute
+    for edge in g.edges:
+        yield "relation", edge.name
+        yield from names(edge.target)
+        yield from (("noun", modifier.noun) for modifier in edge.modifiers)
+
+
 def unclear(g: Subgraph) -> str | None:
     """Why nothing should be asked about the subgraph, if so."""
     if alike_branches(g):
         return "two branches alike"
-    return "attribute said twice" if repeats_attribute(g) else None
+    if repeats_attribute(g):
+        return "attribute said twice"
+    return "a name that no sentence can be made with" if any(unsayable(*name) for name in names(g)) else None
 
 
 def rows(g: Subgraph, start: int = 0) -> list[Row]:

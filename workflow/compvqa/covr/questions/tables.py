@@ -11,7 +11,7 @@ QUESTIONS = Schema(
     "questions",
     pa.schema(
         [
-            ("question_id", pa.string()),  # hash of text, ordered scenes and answer, in hexadecimal
+            ("question_id", pa.string()),  # hash of text, set of scenes and answer, in hexadecimal
             ("testbed", pa.string()),
             ("split", pa.string()),  # train or val: the side its scenes are from
             ("template", pa.string()),

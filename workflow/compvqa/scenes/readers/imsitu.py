@@ -2,14 +2,18 @@
 ``generation_templates.tab`` (a sentence a verb, such as "AGENT pours LIQUID into DESTINATION at PLACE").
 
 A verb's sentence orders its roles: the first is the subject, the second the object of one relation, the later
-ones its modifiers (COVR, section 3.1). imSitu has no boxes and no picture sizes.
+ones its modifiers (COVR, section 3.1). imSitu has no boxes and no picture sizes. A noun is
+called by its synset's first gloss, unless few people use that word ("homo"): then by an everyday one of
+``imsitu_glosses.json``.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from pathlib import Path, PurePosixPath
 
 from compvqa.errors import InputError
@@ -24,6 +28,9 @@ SCENE = Keys("scene", ("verb", "frames"))
 VERB = Keys("verb", ("roles", "abstract"))
 NOUN = Keys("noun", ("gloss",))
 ARTICLES = ("the", "a", "an")
+# of synsets whose first gloss few people use, the everyday word
+_GLOSSES = resources.files("compvqa.scenes.readers") / "imsitu_glosses.json"
+EVERYDAY: dict[str, str] = json.loads(_GLOSSES.read_text(encoding="utf-8"))
 PICTURES = (".jpg", ".jpeg", ".png")
 
 
@@ -80,7 +87,7 @@ def read_space(path: Path, templates: Path | None = None) -> Space:
         gloss = item.get("gloss") if isinstance(item, dict) else None
         name = clean_name(gloss[0])[0] if isinstance(gloss, list) and gloss else None
         if name is not None:
-            glosses[noun] = name
+            glosses[noun] = EVERYDAY.get(name, name)
     if templates is not None:
         sentences |= _read_templates(templates)
     return Space(sentences, roles, glosses)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from compvqa.covr.inflection import group_name
+from compvqa.covr.inflection import group_name, said_attribute, unsayable
 from compvqa.covr.questions.references import substitute, without_attribute
 from compvqa.covr.questions.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.covr.questions.templates import Template, Variant, word
@@ -53,6 +53,8 @@ def _changed(seed: Seed, pool: Pool, ref: Subgraph) -> dict[str, list[str]]:
     result: dict[str, list[str]] = {}
     for key, found in pool.negatives.items():
         for negative in found if fits(key, [CHANGED]) else ():
+            if unsayable("attribute", negative.names[0]):
+                continue
             if seed.count(ref, negative.scene_id) == 1 and seed.count(seed.graph, negative.scene_id) == 0:
                 result.setdefault(negative.names[0], []).append(negative.scene_id)
     return result
@@ -69,4 +71,5 @@ def _with_one_of_two(
 def _slots(seed: Seed, other: str | None, rng: random.Random) -> dict[str, str | None]:
     first, second = rng.sample([seed.graph.attribute, other], 2)
     attribute = {"attribute": seed.graph.attribute, "first": first, "second": second}
-    return attribute | {"group": seed.group, "group_name": group_name(seed.group or "")}
+    said = {f"{name}_said": said_attribute(value) for name, value in attribute.items() if value is not None}
+    return attribute | said | {"group": seed.group, "group_name": group_name(seed.group or "")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from compvqa.covr.inflection import MASS
+from compvqa.covr.inflection import is_mass
 from compvqa.covr.questions.references import repeats_noun, unclear
 from compvqa.covr.questions.seed import MOST_IMAGES, Draft, Dropped, Pool, Seed, choose
 from compvqa.covr.questions.templates import Template, Variant, word
@@ -61,7 +61,7 @@ def second_references(seed: Seed, rng: random.Random) -> Iterator[Subgraph]:
     seen = {seed.graph}
     for key, negative in choices:
         second = seed.found_in(key, negative)
-        clear = second.name not in MASS and not unclear(second) and not repeats_noun(second)
+        clear = not is_mass(second.name) and not unclear(second) and not repeats_noun(second)
         if clear and second not in seen and seed.count(second, negative.scene_id):
             seen.add(second)
             yield second

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compvqa.covr.english import either_relation, either_target, what
-from compvqa.covr.inflection import be
+from compvqa.covr.inflection import PREPOSITIONS, be, possessive, unsayable
 from compvqa.covr.questions.references import matches, relations_between, targets, with_edges
 from compvqa.covr.questions.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.covr.questions.templates import Template, Variant, Wording, word
@@ -30,6 +30,10 @@ class Leaf:
     @property
     def be(self) -> str:
         return be(self.ref.name, "singular")
+
+    @property
+    def whose(self) -> str:
+        return possessive(self.ref.name, self.be)
 
 
 def leaves(g: Subgraph) -> list[Leaf]:
@@ -51,6 +55,8 @@ def _says_of(g: Subgraph) -> bool:
 class ObjectAsked:
     """What the leaf is."""
 
+    kind = "noun"
+
     def __init__(self, leaf: Leaf):
         self.leaf, self.answer = leaf, leaf.edge.target.name
         self.changed, self.decoys = f"{leaf.node + 1}_name", f"*_neg_object_{leaf.node + 1}"
@@ -64,13 +70,18 @@ class ObjectAsked:
 
     def slots(self, choices: Sequence[str]) -> Slots:
         if choices:
-            return {"asked": either_target(self.leaf.edge, choices, self.leaf.be), "edge": self.leaf.edge}
-        before, asked = what(self.leaf.edge, self.leaf.be)
+            return {
+                "asked": either_target(self.leaf.edge, choices, self.leaf.be, self.leaf.whose),
+                "edge": self.leaf.edge,
+            }
+        before, asked = what(self.leaf.edge, self.leaf.be, self.leaf.whose)
         return {"what": before, "asked": asked, "edge": self.leaf.edge}
 
 
 class RelationAsked:
     """Which relation the root has to the leaf; its modifiers go with each relation that may be the answer."""
+
+    kind = "relation"
 
     def __init__(self, leaf: Leaf):
         self.leaf, self.answer = leaf, leaf.edge.name
@@ -84,7 +95,7 @@ class RelationAsked:
         return relations_between(scene, subjects, objects, self.leaf.edge)
 
     def slots(self, choices: Sequence[str]) -> Slots:
-        verb, asked = either_relation((choices[0], choices[1]), self.leaf.edge, self.leaf.be)
+        verb, asked = either_relation((choices[0], choices[1]), self.leaf.edge, self.leaf.be, self.leaf.whose)
         return {"verb": f"{verb} " if verb else "", "asked": asked, "edge": self.leaf.edge}
 
 
@@ -102,10 +113,17 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     made = ASKED[template.options["asked"]]
     asked = [made(leaf) for leaf in leaves(seed.graph) if leaf.edge.name not in skipped]
     asked = [about for about in asked if about.sayable]
+    if not template.options.get("choose"):
+        asked = [about for about in asked if not _runs_together(about.leaf.edge)]
     if not asked:
         yield Dropped("no leaf to ask about")
     for about in asked:
         yield from _of_leaf(template, variant, seed, about, rng)
+
+
+def _runs_together(edge: Edge) -> bool:
+    """Whether two prepositions meet where the target is asked for: "What is the man jumping from into water?"."""
+    return bool(edge.modifiers) and edge.name.split(" ")[-1] in PREPOSITIONS
 
 
 def _of_leaf(
@@ -120,7 +138,9 @@ def _of_leaf(
     others, decoys, choices = _others(seed, about, pool), {}, []
     other = rng.choice(sorted(others)) if others else None
     if template.options.get("choose"):
-        decoys = _by_name(pool, about.decoys, lambda scene_id, name: seed.count(ref, scene_id) == 0 and name != answer)
+        decoys = _by_name(
+            pool, about.kind, about.decoys, lambda scene_id, name: seed.count(ref, scene_id) == 0 and name != answer
+        )
         if not decoys:
             yield Dropped("no distractor with another choice")
             return
@@ -141,16 +161,18 @@ def _of_leaf(
 
 def _others(seed: Seed, about: Asked, pool: Pool) -> dict[str, list[str]]:
     """The scenes with another answer, by that answer."""
-    return _by_name(pool, about.changed, lambda scene_id, name: _gives(seed, about, scene_id, name, about.answer))
+    return _by_name(
+        pool, about.kind, about.changed, lambda scene_id, name: _gives(seed, about, scene_id, name, about.answer)
+    )
 
 
-def _by_name(pool: Pool, pattern: str, keep: Callable[[str, str], bool]) -> dict[str, list[str]]:
-    """The distractors of keys that fit the pattern, by the last of the names that differ there."""
+def _by_name(pool: Pool, kind: str, pattern: str, keep: Callable[[str, str], bool]) -> dict[str, list[str]]:
+    """The distractors of keys that fit the pattern, by the last of the names that differ there; it is of that kind."""
     result: dict[str, list[str]] = {}
     for key, found in pool.negatives.items():
         for negative in found if fits(key, [pattern]) else ():
             name = negative.names[-1]
-            if keep(negative.scene_id, name):
+            if not unsayable(kind, name) and keep(negative.scene_id, name):
                 result.setdefault(name, []).append(negative.scene_id)
     return result
 

@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from compvqa.covr.inflection import group_name
+from compvqa.covr.inflection import group_name, said_attribute
 from compvqa.covr.questions.references import condition_rows, with_edges, without_attribute
 from compvqa.covr.questions.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.covr.questions.templates import Template, Variant, word
@@ -74,7 +74,7 @@ def _of_form(
         {
             "quantifier": quantifier,
             "operator": OPERATORS.get(quantifier),
-            "attribute": form.attribute,
+            "attribute_said": said_attribute(form.attribute or ""),
             "group": seed.group,
             "group_name": group_name(seed.group or ""),
             "test": condition_rows(form.attribute, form.edges),
