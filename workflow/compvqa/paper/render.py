@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -21,7 +23,15 @@ LEGEND = "no test of what the split holds out: the model's pretraining asked que
 _TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\^{}"}
 _TEX |= {"∪": r"$\cup$", "±": r"$\pm$", "–": "--", "“": "``", "”": "''", "≥": r"$\geq$", "≤": r"$\leq$"}
 _TEX |= {"◆": r"$\diamond$", "→": r"$\to$", "…": r"\ldots{}", "<": r"\textless{}", ">": r"\textgreater{}"}
-_TEX |= {SIGN: r"$\ddagger$", "∈": r"$\in$", "|": r"\textbar{}", "\n": r"\newline "}
+_TEX |= {
+    SIGN: r"$\ddagger$",
+    "∈": r"$\in$",
+    "|": r"\textbar{}",
+    "\n": r"\leavevmode\newline ",
+    "\t": " ",
+    "\u00a0": "~",
+}
+_TEX |= {"×": r"$\times$", "−": "$-$", "·": r"$\cdot$", "’": "'", "‘": "`", "—": "---", "∩": r"$\cap$", "τ": r"$\tau$"}
 # How near to the paper's value an interval must lie to agree with it.
 NEAR = {"percent": 5.0, "points": 5.0, "score": 0.1}
 _COLORS = {"low": "red", "inside": "teal", "outside": "orange"}
@@ -29,7 +39,14 @@ DOUBT = (
     "In brackets: our interval, from bootstrap resamples, and of how many questions. Of several runs it reaches from "
     "the lowest end of any run's to the highest, so it is the widest that they give."
 )
-_TEXTWIDTH = 0.7  # of the page's width, shared by the columns that hold words
+# The end of the box that a LaTeX table is in, and that it fits on the page.
+_FIT = (
+    "}%",
+    r"\ifdim\wd0>\linewidth\sbox0{\resizebox{\linewidth}{!}{\usebox0}}\fi",
+    r"\ifdim\dimexpr\ht0+\dp0>0.7\textheight\sbox0{\resizebox*{!}{0.7\textheight}{\usebox0}}\fi",
+    r"\usebox0",
+)
+_TEXTWIDTH, _COLUMN = 0.7, 0.35  # of the page's width, shared by the columns that hold words, and the least of each
 Piece = tuple[str, bool]
 
 
@@ -227,38 +244,83 @@ def _plain(value: float | str | None) -> str:
     return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.0f}"
 
 
-def to_latex(table: Table) -> str:
-    """A booktabs table; the paper's values in gray, ours teal where their interval agrees with it and orange where it
-    does not hold it (needs the packages booktabs, xcolor and, for marks, ulem)."""
-    width = f"p{{{_TEXTWIDTH / max(sum(table.texts()), 1):.2f}\\textwidth}}"
+def to_latex(table: Table, name: str = "") -> str:
+    """A float with a booktabs table, its caption, the label ``tab:<name>``, and what colours and intervals mean.
+
+    The paper's values are gray, ours teal where their interval agrees with it and orange where it does not hold it. It
+    needs the packages booktabs, graphicx and xcolor, and is made smaller where it would leave the page.
+    """
+    width = f"p{{{max(_TEXTWIDTH / max(sum(table.texts()), 1), _COLUMN):.2f}\\textwidth}}"
     lines = [r"\begin{tabular}{l" + "".join(width if text else "r" for text in table.texts()) + "}", r"\toprule"]
-    lines += [" & ".join(map(tex, [table.head, *table.columns])) + r" \\", r"\midrule"]
+    lines += [" & ".join([_first(table.head), *map(tex, table.columns)]) + r" \\", r"\midrule"]
     for row in table.rows:
         lines += [r"\midrule"] * row.rule_above
         cells = [_tex_cell(cell, row, number) for number, cell in enumerate(row.cells)]
-        lines.append(" & ".join([(r"\quad " if row.minor else "") + tex(row.label), *cells]) + r" \\")
-    lines += [r"\bottomrule"]
-    lines += [rf"\multicolumn{{{1 + len(table.columns)}}}{{l}}{{{tex(table.legend)}}} \\"] * bool(table.legend)
-    lines += [r"\end{tabular}"]
-    recipe = [f"% recipe {running()}"] if running() else []
-    said = " ".join(f"% {table.title} ({table.citation})".split())  # a comment ends with its line
-    return "\n".join([said, *recipe, *lines]) + "\n"
+        lines.append(" & ".join([(r"\quad " if row.minor else "") + _first(row.label), *cells]) + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    said = " ".join(f"{table.title} ({table.citation})".split())  # a comment ends with its line
+    head = [f"% {said}"] + [f"% recipe {running()}"] * bool(running())
+    head += [r"\begin{table}", r"\centering", rf"\caption{{{tex(said)}}}"]
+    head += [rf"\label{{tab:{name}}}"] * bool(name) + [r"\sbox0{%"]
+    below = [
+        r"\par\smallskip\begin{minipage}{\linewidth}\footnotesize\raggedright",
+        *_tex_key(table),
+        r"\end{minipage}",
+    ]
+    return "\n".join([*head, *lines, *_FIT, *(below if below[1:-1] else []), r"\end{table}"]) + "\n"
+
+
+def _first(text: str) -> str:
+    """What a line begins with: a bracket or a star there is not the end of the line above's."""
+    return "{}" * tex(text).startswith(("[", "*")) + tex(text)
+
+
+def _tex_key(table: Table) -> list[str]:
+    """What stands below a table, a paragraph each: why it stands apart, what colours and intervals mean, and notes."""
+    gray = r"\textcolor{gray}{Gray}"
+    found = [f"Not comparable: {tex(table.apart)}."] * bool(table.apart)
+    found += [f"{gray}: the paper's own {'words' if table.worded() else 'numbers'}."] * any(table.sides())
+    if any(table.intervals()):
+        found.append(tex(table.doubt))
+    if table.compared():
+        colors = (rf"\textcolor{{{_COLORS[look]}}}{{{_COLORS[look].title()}}}" for look in ("inside", "outside"))
+        near = f"within {NEAR['percent']:g} points (a score: {NEAR['score']}) of the paper's value"
+        teal, orange = colors
+        found.append(
+            f"{teal} where it lies {near}, {orange} where it does not hold that value; else it decides neither."
+        )
+    found += [tex(note) for note in (table.legend, *table.notes) if note]
+    return [paragraph + r"\par" for paragraph in found]
 
 
 def _tex_cell(cell: Cell, row: Row, number: int) -> str:
-    ours = "".join(rf"\uline{{{tex(text)}}}" if marked else tex(text) for text, marked in cell.pieces)
+    ours = "".join(_underlined(text) if marked else tex(text) for text, marked in cell.pieces)
     ours = " ".join(filter(None, [ours + tex(cell.sign), tex(cell.spread)]))
     ours = rf"\textcolor{{{_COLORS[cell.look]}}}{{{ours}}}" if cell.look else ours
-    ours += rf" {{\scriptsize {tex(' '.join(cell.doubt))}}}" if cell.doubt else ""
     if row.note and number >= row.note_from:
         ours = rf"\textit{{{tex(row.note)}}}" if number == row.note_from else ""
     papers = rf"\textcolor{{gray}}{{{tex(cell.papers)}}}" if cell.papers else ""
-    return (_TEX["\n"] if cell.form == "text" else " ").join(filter(None, [ours, papers]))
+    both = (_TEX["\n"] if cell.form == "text" else " ").join(filter(None, [ours, papers]))
+    if not cell.doubt or (row.note and number >= row.note_from):
+        return both
+    return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{both} \\ {{\scriptsize {tex(' '.join(cell.doubt))}}}\end{{tabular}}"
+
+
+def _underlined(text: str) -> str:
+    """A marked text, word by word, so that a line may end in it."""
+    parts = filter(None, re.split(r"(\s+)", text))
+    return "".join(tex(part) if part.isspace() else rf"\underline{{{tex(part)}}}" for part in parts)
 
 
 def tex(text: str) -> str:
-    """``text`` with LaTeX's special characters escaped."""
-    return "".join(_TEX.get(character, character) for character in text)
+    """``text`` with LaTeX's special characters escaped, and others that its fonts lack told by their number."""
+    return "".join(_TEX.get(sign) or (sign if _has(sign) else f"[U+{ord(sign):04X}]") for sign in text)
+
+
+def _has(sign: str) -> bool:
+    """Whether LaTeX sets a character as it is: ASCII that is printed, and letters of it with an accent."""
+    parts = unicodedata.normalize("NFD", sign)
+    return parts[0].isascii() and parts.isprintable() and (len(parts) == 1 or (parts[0].isalpha() and len(parts) == 2))
 
 
 @cache
@@ -283,7 +345,7 @@ def to_html(table: Table) -> str:
 
 def save(table: Table, out: Path) -> list[Path]:
     """Write ``<out>.csv``, ``.html`` and ``.tex``; gives their paths."""
-    texts = {".csv": to_csv(table), ".html": to_html(table), ".tex": to_latex(table)}
+    texts = {".csv": to_csv(table), ".html": to_html(table), ".tex": to_latex(table, out.name)}
     return [write_text(out.with_name(out.name + suffix), text) for suffix, text in texts.items()]
 
 
