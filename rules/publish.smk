@@ -2,7 +2,12 @@
 # rules made, the crate of the run.
 PUBLISHED = f"{T}/publish"  # records and the table of all questions; what is handed on is in FOLDER alone
 FOLDER = f"{PUBLISHED}/huggingface"
-SPLIT_PARTS = {name: [part.name for part in setup_of(name).parts] for name in MAIN_SPLITS}
+# The main chain's splits, or, where there is none, those of all chains; and the chains, each with its questions in a folder.
+HANDED_ON = MAIN_SPLITS if HAS_MAIN else list(CHAIN_OF)
+SPLIT_PARTS = {name: [part.name for part in setup_of(name).parts] for name in HANDED_ON}
+OF_CHAIN = {chain: f"{chain}/" if chain else "" for chain in ([""] if HAS_MAIN else dict.fromkeys(CHAIN_OF.values()))}
+DATASHEETS = Definitions(*[folder / "datasheets" for folder in FOLDERS])
+DATASHEET = [near(DATASHEETS.path(CONFIG.publish.datasheet))] if CONFIG.publish.datasheet else []
 # The pictures' folders, where they are handed on: each picture once, or inline, with each question.
 PICTURES = CONFIG.publish.pictures
 PICTURE_FILES = [f"{FOLDER}/{path}" for path in picture_files(CONFIG.publish)]
@@ -18,17 +23,21 @@ rule publish:
         f"{FOLDER}/README.md",
 
 
+wildcard_constraints:
+    of_chain=f"({'|'.join(map(re.escape, OF_CHAIN.values()))})?",
+
+
 rule publish_questions:
     input:
-        dataset=f"{T}/dataset/questions.parquet",
+        dataset=f"{T}/{{of_chain}}dataset/questions.parquet",
         scenes=f"{T}/scenes/scenes.parquet",
     output:
-        questions=f"{PUBLISHED}/questions.parquet",
-        record=f"{PUBLISHED}/questions.parquet.prov.json",
+        questions=f"{PUBLISHED}/{{of_chain}}questions.parquet",
+        record=f"{PUBLISHED}/{{of_chain}}questions.parquet.prov.json",
     log:
-        "logs/publish/questions.log",
+        "logs/publish/{of_chain}questions.log",
     benchmark:
-        f"{JOBS}/publish-questions.tsv"
+        f"{JOBS}/{{of_chain}}publish-questions.tsv"
     conda:
         "../envs/data.yaml"
     container:
@@ -49,7 +58,7 @@ for name, parts in SPLIT_PARTS.items():
         name:
             re.sub(r"\W", "_", f"publish_{name}")
         input:
-            questions=rules.publish_questions.output.questions,
+            questions=f"{PUBLISHED}/{OF_CHAIN[CHAIN_OF.get(name, '')]}questions.parquet",
             split=f"{T}/splits/{name}.parquet",
             images=data(list(CONFIG.images.values()) if PICTURES == "inline" else []),
         output:
@@ -80,7 +89,7 @@ if PICTURES == "once":
 
     rule publish_pictures:
         input:
-            questions=rules.publish_questions.output.questions,
+            questions=expand(rules.publish_questions.output.questions, of_chain=OF_CHAIN.values()),
             images=data(list(CONFIG.images.values())),
         output:
             pictures=PICTURE_FILES,
@@ -99,9 +108,10 @@ if PICTURES == "once":
         params:
             config=data(HANDING),
             pictures=data([*HANDED, *DRAWN]),
+            questions=lambda wildcards, input: repeated("--questions", input.questions),
             code=code_of("publish_pictures"),
         shell:
-            "python -m compvqa publish-pictures {output.pictures:q} --questions {input.questions:q} {params.pictures:q}"
+            "python -m compvqa publish-pictures {output.pictures:q} {params.questions:q} {params.pictures:q}"
             " --record {output.record:q} --config {params.config:q}"
             f"{LOG}"
 
@@ -110,8 +120,8 @@ rule publish_card:
     input:
         pictures=PICTURE_FILES,
         parts=[f"{FOLDER}/data/{name}/{part}.parquet" for name, parts in SPLIT_PARTS.items() for part in parts],
-        questions=rules.publish_questions.output.questions,
-        made=f"{T}/dataset/questions.parquet.prov.json",
+        questions=expand(rules.publish_questions.output.questions, of_chain=OF_CHAIN.values()),
+        made=[f"{dataset_in(chain)}.prov.json" for chain in OF_CHAIN],
     output:
         card=f"{FOLDER}/README.md",
         croissant=f"{FOLDER}/croissant.json",
@@ -129,6 +139,10 @@ rule publish_card:
         runtime=minutes(20),
     params:
         config=data(CONFIG.section("publish")),
+        questions=lambda wildcards, input: repeated("--questions", input.questions),
+        made=lambda wildcards, input: repeated("--made", input.made),
+        datasheet=repeated("--datasheet", DATASHEET),
+        answers=[DATASHEETS.digest(CONFIG.publish.datasheet)] if DATASHEET else [],
         splits=repeated("--split", [near(SPLITS.path(name)) for name in SPLIT_PARTS]),
         definitions=SPLITS.digest(*SPLIT_PARTS),
         raw=data(repeated("--raw", RAW)),
@@ -138,7 +152,7 @@ rule publish_card:
         look=files_digest(PROJECT / "workflow/compvqa/publish/templates"),
         code=code_of("publish_card", language=LANGUAGE, setups=sorted({setup_module(name) for name in SPLIT_PARTS})),
     shell:
-        f"python -m compvqa publish-card {FOLDER} --questions {{input.questions:q}} --made {{input.made:q}}"
+        f"python -m compvqa publish-card {FOLDER} {{params.questions:q}} {{params.made:q}} {{params.datasheet:q}}"
         " {params.splits:q} {params.raw:q} {params.world:q} --testbed {params.testbed:q} --record {output.record:q}"
         " --sources $PROJECT/config/sources.tsv --config {params.config:q}"
         f"{LOG}"

@@ -11,8 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from compvqa import tables
 from compvqa.provenance.sources import Licence, common, licence
 from compvqa.publish.card import as_block, as_text
+from compvqa.publish.description import describe
+from compvqa.publish.parquet import publish_questions
+from compvqa.publish.settings import PublishSettings
 from fixtures.published import PARTS, Published
 
 NASTY = [
@@ -114,3 +118,28 @@ def test_a_card_with_such_names_keeps_its_form(tmp_path, name):
     assert citation.content == name + "\n"
     headings = [token for token in tokens(body, "heading_open") if token.tag == "h2"]
     assert len(headings) == 5
+
+
+def test_a_datasheet_ends_the_card_question_by_question(published, root):
+    published.finish(root / "config/datasheets/clevr-hope.yaml")
+    body = (published.folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
+    answers = yaml.safe_load((root / "config/datasheets/clevr-hope.yaml").read_text())
+    headings = [token.content for token in tokens(body, "inline") if token.level == 1]
+    shown = {child.content for token in tokens(body, "inline") for child in token.children or ()}
+    assert set(answers) <= set(headings) and {question for of in answers.values() for question in of} <= shown
+
+
+def test_questions_of_several_chains_are_told_together(published):
+    published.write()
+    (other := published.root / "pairs/red-cup").mkdir(parents=True)
+    with tables.recipe("another recipe"):
+        publish_questions(published.dataset, published.scenes, other / "questions.parquet")
+    later = published.root / "later.json"
+    later.write_text('{"ended": "2026-06-01T00:00:00+00:00"}')
+    both = [published.questions, other / "questions.parquet"]
+    definitions = [published.root / f"{name}.yaml" for name in PARTS]
+    told = describe(published.folder, both, [later, published.record], definitions, [], PublishSettings(), "mine")
+    alone = published.describe()
+    assert told.questions == 2 * alone.questions and told.templates == {"COUNT": 2 * alone.questions}
+    assert str(told.day) == "2026-06-01" and len(told.recipes) == 2
+    assert told.recipes["all questions of red-cup"] == "another recipe" != alone.recipes["all questions"]

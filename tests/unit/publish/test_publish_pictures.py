@@ -91,7 +91,7 @@ def files(published, number):
 def test_pictures_lie_in_as_many_files_as_are_asked_for(published, number):
     published.write()
     out = files(published, number)
-    assert publish_pictures(published.questions, published.images, out) == {"out": 4, "files": number}
+    assert publish_pictures([published.questions], published.images, out) == {"out": 4, "files": number}
     assert [row["image"] for path in out for row in pq.read_table(path).to_pylist()] == [f"vg:{n}" for n in range(4)]
 
 
@@ -99,7 +99,7 @@ def test_pictures_lie_in_as_many_files_as_are_asked_for(published, number):
 def test_files_that_are_too_large_or_too_many_are_refused(published, number, most, fit):
     published.write()
     with pytest.raises(InputError, match=f"picture_files: {fit}}}"):
-        publish_pictures(published.questions, published.images, files(published, number), most)
+        publish_pictures([published.questions], published.images, files(published, number), most)
 
 
 def test_what_is_too_much_inline_is_refused(published):
@@ -113,7 +113,7 @@ def test_a_picture_that_is_missing_stops_the_run(published):
     published.write()
     (published.images["vg"] / "2.png").unlink()
     with pytest.raises(InputError, match="the picture of vg:2 is in no folder of `images`"):
-        publish_pictures(published.questions, published.images, files(published, 1))
+        publish_pictures([published.questions], published.images, files(published, 1))
 
 
 @pytest.mark.parametrize("pictures", ["once", "inline"])

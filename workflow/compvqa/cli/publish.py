@@ -61,7 +61,7 @@ def publish_split(
 
 def publish_pictures(
     out: Annotated[list[Path], typer.Argument(help="The files of pictures.")],
-    questions: Annotated[Path, typer.Option(help="Table of all questions (publish-questions).")],
+    questions: Annotated[list[Path], typer.Option(help="Table of all questions (publish-questions); repeat.")],
     pictures: Pictures,
     record: Annotated[Path, typer.Option(help="Where to write the record, apart from the folder.")],
     world: World = None,
@@ -76,18 +76,19 @@ def publish_pictures(
     frame = Frame("publish_pictures", config, 0, code)
     folders = image_folders(pictures)
     check_allowed(folders, world, frame.settings(PublishSettings))
-    frame.run(lambda: work(questions, folders, out), [questions, *folders.values()], out, record)
+    frame.run(lambda: work(questions, folders, out), [*questions, *folders.values()], out, record)
 
 
 def publish_card(
     folder: Annotated[Path, typer.Argument(help="The dataset folder, with data/<split>/<part>.parquet.")],
-    questions: Annotated[Path, typer.Option(help="Table of all questions (publish-questions).")],
-    made: Annotated[Path, typer.Option(help="Record of the dataset's making, for its day.")],
+    questions: Annotated[list[Path], typer.Option(help="Table of all questions (publish-questions); repeat.")],
+    made: Annotated[list[Path], typer.Option(help="Record of the dataset's making, for its day; repeat.")],
     split: Annotated[list[Path], typer.Option(help="A split's definition (YAML); repeat.")],
     record: Annotated[Path, typer.Option(help="Where to write the record, apart from the folder.")],
     raw: Annotated[list[str], typer.Option(help="<source>=<raw file>; repeat.")] = NOTHING,
     world: World = None,
     testbed: Annotated[str, typer.Option(help="Name of the test-bed.")] = "covr",
+    datasheet: Annotated[Path | None, typer.Option(help="Answers by question by heading (YAML).")] = None,
     sources: Downloads = None,
     config: Config = None,
     code: Code = None,
@@ -111,14 +112,14 @@ def publish_card(
 
     def work() -> dict[str, int]:
         found = sources_of(_by_name(raw), read_sources(sources) if sources else [], world, settings.licences)
-        described = describe(folder, questions, made, split, found, settings, testbed)
+        described = describe(folder, questions, made, split, found, settings, testbed, datasheet)
         write_card(described, card)
         write_croissant(described, metadata)
         return {"splits": len(described.splits), "files": sum(len(split.parts) for split in described.splits)}
 
     shown = [folder / IMAGES] if settings.pictures == "once" else []
-    inputs = [questions, made, *split, folder / DATA, *shown, *([sources] if sources else [])]
-    language = language_of_published(questions)
+    inputs = [*questions, *made, *split, folder / DATA, *shown, *filter(None, [sources, datasheet])]
+    language = language_of_published(questions[0])
     setups = {module_of(read_definition(read_yaml(path)).setup) for path in split}
     frame.run(work, inputs, [card, metadata], record, language=language, setups=sorted(setups))
 

@@ -55,7 +55,11 @@ class Split:
 
 @dataclass(frozen=True)
 class Description:
-    """A dataset folder. ``templates`` and ``spaces``: numbers of questions by template and by image space."""
+    """A dataset folder. ``templates`` and ``spaces``: numbers of questions by template and by image space.
+
+    ``recipes`` are those of the tables of all questions, by what each is of; ``datasheet`` has answers by question by
+    heading.
+    """
 
     name: str
     testbed: str
@@ -67,7 +71,8 @@ class Description:
     templates: Mapping[str, int]
     spaces: Mapping[str, int]
     questions: int
-    recipe: str
+    recipes: Mapping[str, str]
+    datasheet: Mapping[str, Mapping[str, str]]
     example: Mapping[str, object]
     fields: pa.Schema
     meaning: Mapping[str, str]
@@ -85,35 +90,37 @@ class Description:
 
 def describe(
     folder: Path,
-    published: Path,
-    record: Path,
+    published: Sequence[Path],
+    records: Sequence[Path],
     definitions: Sequence[Path],
     sources: Sequence[Source],
     settings: PublishSettings,
     testbed: str,
+    datasheet: Path | None = None,
 ) -> Description:
     """Describe the files under ``folder``/data of the splits that ``definitions`` (YAML files) define.
 
-    ``published`` is the table of all questions, ``record`` that of the dataset's making. :class:`InputError` names a
-    split that has no files.
+    ``published`` are the tables of all questions, one a chain, ``records`` those of the datasets' making, ``datasheet``
+    is a file of answers by question by heading (YAML). :class:`InputError` names a split that has no files.
     """
-    language = language_of_published(published)
+    language = language_of_published(published[0])
     schema = published_schema(language, inline=settings.pictures == "inline")
-    table = tables.read(published, published_schema(language), ["question_id", "template", "images"])
+    table = tables.read_all(published, published_schema(language), ["question_id", "template", "images"])
     pictures = sorted((folder / IMAGES).glob("*.parquet")) if settings.pictures == "once" else []
     return Description(
         name=settings.name or testbed,
         testbed=testbed,
         settings=settings,
         licence=licence(settings.licence) if settings.licence else common(source.licence for source in sources),
-        day=settings.published or date.fromisoformat(str(read_json(record)["ended"])[:10]),
+        day=settings.published or max(date.fromisoformat(str(read_json(path)["ended"])[:10]) for path in records),
         splits=tuple(_split(folder, path) for path in definitions),
         sources=tuple(sources),
         templates=_counts(table["template"]),
         spaces=_spaces(table),
         questions=len(table),
-        recipe=tables.recipe_of(published) or "",
-        example=_first(published),
+        recipes=_recipes(published),
+        datasheet=read_yaml(datasheet) if datasheet else {},
+        example=_first(published[0]),
         fields=schema.fields,
         meaning=meaning(language, inline=settings.pictures == "inline"),
         pictures=tuple(_part(folder, path.stem, path) for path in pictures),
@@ -133,6 +140,13 @@ def _split(folder: Path, path: Path) -> Split:
 def _part(folder: Path, name: str, path: Path) -> Part:
     rows = pq.read_metadata(path).num_rows
     return Part(name, path.relative_to(folder).as_posix(), rows, path.stat().st_size, sha256(path))
+
+
+def _recipes(published: Sequence[Path]) -> dict[str, str]:
+    """The recipes of the tables of all questions; of several, each is that of the chain whose folder it is in."""
+    if len(published) == 1:
+        return {"all questions": tables.recipe_of(published[0]) or ""}
+    return {f"all questions of {path.parent.name}": tables.recipe_of(path) or "" for path in published}
 
 
 def _first(published: Path) -> Mapping[str, object]:

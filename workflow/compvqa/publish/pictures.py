@@ -71,9 +71,10 @@ def check_allowed(folders: Mapping[str, Path], world: Path | None, settings: Pub
 
 
 def publish_pictures(
-    published: Path, folders: Mapping[str, Path], out: Sequence[Path], most: int = MOST
+    published: Sequence[Path], folders: Mapping[str, Path], out: Sequence[Path], most: int = MOST
 ) -> dict[str, int]:
-    """Write each picture that a published question shows once, sorted by name, as many to each of the files ``out``.
+    """Write each picture that a question of the tables ``published`` shows once, sorted by name, as many to each of the
+    files ``out``.
 
     ``folders`` are those of pictures by image space. :class:`InputError` where a file would have more than ``most``
     bytes of pictures, or none.
@@ -93,10 +94,10 @@ def publish_pictures(
     return {"out": len(shown), "files": len(files)}
 
 
-def _shown(published: Path, folders: Mapping[str, Path]) -> Iterator[Shown]:
+def _shown(published: Sequence[Path], folders: Mapping[str, Path]) -> Iterator[Shown]:
     """The pictures that questions show, sorted by name."""
-    images = tables.read(published, columns=["images"])["images"]
-    for name in sorted(pc.unique(pc.list_flatten(images)).to_pylist()):
+    names = (pc.unique(pc.list_flatten(tables.read(path, columns=["images"])["images"])) for path in published)
+    for name in sorted({name for of in names for name in of.to_pylist()}):
         yield Shown(name, picture_file(name, folders))
 
 

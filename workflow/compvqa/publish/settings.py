@@ -47,4 +47,9 @@ class PublishSettings(Settings):
     url: str = Field("", description="page of the dataset or of its organization")
     version: str = Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$", description="of the dataset: major.minor.patch")
     published: date | None = Field(None, description="day of publication; without it, the day the questions were made")
+    datasheet: str = Field(
+        "",
+        description="a file of config/datasheets, without .yaml: questions about the dataset with their answers, which "
+        "end the card; empty: none",
+    )
     citation: str = Field(COVR, description="BibTeX of what to cite")
