@@ -3,15 +3,21 @@
 import json
 
 import pytest
+from PIL import Image
 
 from compvqa import tables
 from compvqa.clevr.families import Families
+from compvqa.clevr.gather import gather
 from compvqa.clevr.generate import GenerateSettings, generate
 from compvqa.clevr.official import read_questions, write_questions
+from compvqa.clevr.settings import ClevrReleased
 from compvqa.clevr.tables import ORIGINS, QUESTIONS, REJECTS
 from compvqa.clevr.templates import read_templates
 from compvqa.errors import InputError
 from compvqa.questions.dataset import language_of
+from compvqa.scenes.images import pictures_of
+from compvqa.scenes.ingest import SourceSettings, ingest
+from fixtures.clevr_scenes import record
 
 RELEASED = {
     "question_index": 3,
@@ -163,10 +169,69 @@ def test_a_malformed_question_is_a_counted_reject(tmp_path, families, record, re
     assert reject["question"] == (None if record == "what?" else "3")
 
 
+@pytest.fixture
+def release(tmp_path):
+    """A folder as CLEVR_v1.0.zip unpacks: scenes and questions as released, and pictures by their sides."""
+    of_scene = ("image_index", "objects", "relationships", "image_filename", "split", "directions")
+    for split, numbers in (("train", range(4)), ("val", range(2)), ("test", range(2))):
+        info = {"split": split, "license": "Creative Commons Attribution (CC BY 4.0)", "version": "1.0"}
+        scenes, questions = [], []
+        for number in numbers:
+            name = {"image_index": number, "image_filename": f"CLEVR_{split}_{number:06d}.png", "split": split}
+            made = record(number) | name
+            scenes.append({key: made[key] for key in of_scene})
+            questions.append((RELEASED if split != "test" else TEST) | name | {"question_index": number})
+            picture = tmp_path / "CLEVR_v1.0/images" / split / name["image_filename"]
+            picture.parent.mkdir(parents=True, exist_ok=True)
+            Image.new("RGB", (480, 320)).save(picture)
+        for kind, records in (("scenes", scenes), ("questions", questions)):
+            if (kind, split) != ("scenes", "test"):  # never released
+                file = tmp_path / "CLEVR_v1.0" / kind / f"CLEVR_{split}_{kind}.json"
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(json.dumps({"info": info, kind: records}))
+    return tmp_path / "CLEVR_v1.0"
+
+
+def test_the_release_is_read_as_it_is_downloaded_and_its_test_has_no_answers(release, families, tmp_path):
+    scenes = {side: release / f"scenes/CLEVR_{side}_scenes.json" for side in ("train", "val")}
+    counts = ingest(SourceSettings(name="clevr", reader="clevr", files=scenes), None, tmp_path / "scenes")
+    assert (counts["scenes out"], counts["rejects"]) == (6, 0)
+    files = {side: release / f"questions/CLEVR_{side}_questions.json" for side in ("train", "val", "test")}
+    counts = read_questions(files, families, tmp_path, "t")
+    assert (counts["out"], counts["out: test"], counts["family told"]) == (8, 2, 6)
+    parts = ClevrReleased(kind="clevr_released", files=files).parts
+    dataset, dropped = tmp_path / "dataset.parquet", tmp_path / "dropped.parquet"
+    counts = gather([tmp_path / "questions.parquet"], [], dataset, dropped, 1, parts)
+    assert counts["dropped: without a program or an answer"] == 2
+    rows = tables.read(dataset, QUESTIONS).to_pylist()
+    assert {(row["part"], row["scene_ids"][0].split("_")[1]) for row in rows} == {("train", "train"), ("test", "val")}
+    shown = pictures_of(tmp_path / "scenes", {"clevr": release / "images"})
+    assert [one.path.parent.name for one in shown] == 4 * ["train"] + 2 * ["val"]
+
+
+def test_a_file_without_answers_alone_leaves_no_question_and_says_so(release, families, tmp_path):
+    read_questions({"val": release / "questions/CLEVR_test_questions.json"}, families, tmp_path, "t")
+    with pytest.raises(InputError, match="No question is left of 2, 2 of them without a program or an answer"):
+        gather([tmp_path / "questions.parquet"], [], tmp_path / "dataset.parquet", tmp_path / "dropped.parquet", 1)
+
+
+@pytest.mark.parametrize("begin", [b"", b"\xef\xbb\xbf"])
+def test_texts_beyond_ascii_are_kept_as_they_are_escaped_or_not(tmp_path, families, begin):
+    texts = ["How many r\u00e9d things are there?", "How many \U0001f534 things?"]
+    path = tmp_path / "questions.json"
+    for escaped in (True, False):
+        told = json.dumps({"questions": [RELEASED | {"question": text} for text in texts]}, ensure_ascii=escaped)
+        path.write_bytes(begin + told.encode())
+        read_questions({"train": path}, families, tmp_path, "t")
+        found = tables.read(tmp_path / "questions.parquet", QUESTIONS).sort_by("number")
+        assert found["text"].to_pylist() == texts
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ('{"info": {}, "questions": [{"question": "Wh', "ends too early .*: download or write it again"),
+        ("", "holds no JSON object at the top"),
         ('{"info": {}}', "has no key 'questions'"),
         ("[]", "holds no JSON object at the top"),
         ('{"questions": {}}', "holds no JSON array there"),

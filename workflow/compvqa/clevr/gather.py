@@ -19,6 +19,7 @@ import pyarrow as pa
 from compvqa import query, tables
 from compvqa.clevr.parts import part_of
 from compvqa.clevr.tables import QUESTIONS
+from compvqa.errors import InputError
 from compvqa.questions.tables import DROPPED
 from compvqa.seeds import stable_hash
 
@@ -41,7 +42,7 @@ def gather(
     """Write the questions that :func:`compvqa.clevr.generate.generate` made in shards, or that
     :func:`compvqa.clevr.official.read_questions` read, to ``out``, and the sum of what the shards dropped to
     ``out_dropped``; of questions of one scene and template one is kept. ``parts`` is that of
-    :class:`compvqa.clevr.parts.PartsSettings`. Gives counts.
+    :class:`compvqa.clevr.parts.PartsSettings`. Gives counts; InputError where no question is left.
     """
     reasons = summed(dropped)
     for shard in shards:
@@ -56,7 +57,13 @@ def gather(
             (question, part_of(parts or {}, seed, side, scene))
             for question, side, _, _, _, scene in fair(_rows(connection.execute(sql)), seed, reasons)
         ]
-        ids, of = zip(*kept, strict=True) if kept else ((), ())
+        if not kept:
+            lost = whole - answered
+            raise InputError(
+                f"No question is left of {whole:,}, {lost:,} of them without a program or an answer: CLEVR's own files "
+                "of train and val have both (dataset.files); where they are made here, see which templates are used."
+            )
+        ids, of = zip(*kept, strict=True)
         connection.register(
             "kept", pa.table({"question_id": pa.array(ids, pa.string()), "in": pa.array(of, pa.string())})
         )
