@@ -7,7 +7,7 @@ has to look across scenes. An object is (index of its scene, object id), an imag
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -22,7 +22,7 @@ Value = bool | int | str
 class Entailment(Protocol):
     """What the executor asks of a lexicon."""
 
-    def entailed(self, kind: str, name: str) -> frozenset[str]:
+    def entailed(self, kind: str, name: str) -> Iterable[str]:
         """All names n such that what is truly called n may also be called ``name``, itself included."""
 
 

@@ -16,14 +16,16 @@ from compvqa.covr.executor import ProgramError, Value, answer_text, execute
 from compvqa.covr.questions.easy import Draws
 from compvqa.covr.questions.gather import DUPLICATE, sorted_unique
 from compvqa.covr.questions.inputs import Start, read_others, read_seeds
+from compvqa.covr.questions.readings import Readings
 from compvqa.covr.questions.seed import FEWEST_IMAGES, MOST_IMAGES, Draft, Dropped, Seed
 from compvqa.covr.questions.tables import QUESTIONS
 from compvqa.covr.questions.templates import Template, load, module_of
 from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.errors import InputError
+from compvqa.programs.rows import Program, walk
 from compvqa.progress import track
 from compvqa.questions.tables import DROPPED
-from compvqa.scenes.graph import SceneStore
+from compvqa.scenes.graph import SceneGraph, SceneStore
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.seeds import generator, stable_hash
 from compvqa.settings import Settings
@@ -61,6 +63,10 @@ class QuestionsSettings(Settings):
     seed_share: float = Field(
         1, gt=0, le=1, description="Share of the seeds that questions are asked about, drawn by stable rank."
     )
+    every_reading: bool = Field(
+        True,
+        description="Ask only what has its answer however the names are read that the lexicon knows.",
+    )
     distractors: Literal["related", "random"] = Field(
         "related",
         description="What accompanies the images that make the answer: related ones, or random ones (the easy "
@@ -91,7 +97,8 @@ def generate(
     chosen = _chosen(load(*templates), settings)
     knowledge = Lexicon.load(lexicon) if lexicon else None
     store = SceneStore(scenes, settings.cache)
-    maker = _Maker(chosen, settings, knowledge, store, seed, testbed)
+    readings = Readings.of(knowledge, Path(scenes)) if knowledge and settings.every_reading else None
+    maker = _Maker(chosen, settings, knowledge, store, seed, testbed, readings)
     others = read_others(presence, settings.others_threshold)
     draws = Draws(store, knowledge, seed) if settings.distractors == "random" else None
     unsorted = Path(out).with_name(f".{Path(out).name}.unsorted")
@@ -100,7 +107,9 @@ def generate(
     try:
         with pq.ParquetWriter(unsorted, QUESTIONS.fields, compression="lz4") as writer:
             batch: list[Row] = []
-            for item in track(read_seeds(seeds, related, store.graph, others, draws), "questions", unit="seed"):
+            for item in track(
+                read_seeds(seeds, related, store.graph, others, draws, readings), "questions", unit="seed"
+            ):
                 if not maker.asks(item[0]):
                     continue
                 n_seeds += 1
@@ -183,10 +192,12 @@ class _Maker:
         store: SceneStore,
         seed: int,
         testbed: str,
+        readings: Readings | None = None,
     ):
         self.templates = [(template, module_of(template).drafts) for template in templates]
         self.settings, self.lexicon, self.store = settings, lexicon, store
         self.seed, self.testbed = seed, testbed
+        self.readings = readings
         self.dropped: Counter[tuple[str, str]] = Counter()
 
     def asks(self, item: Seed) -> bool:
@@ -247,14 +258,26 @@ class _Maker:
         if not FEWEST_IMAGES <= len(set(draft.scenes)) == len(draft.scenes) <= MOST_IMAGES:
             return Dropped("not 2-5 distinct images")
         try:
-            value = execute(draft.wording.program, [self.store.graph(scene_id) for scene_id in draft.scenes])
+            scenes = [self.store.graph(scene_id) for scene_id in draft.scenes]
+            value = execute(draft.wording.program, scenes)
         except ProgramError as error:
             return Dropped(f"program: {error.reason}")
         if draft.wanted is not None and (type(value), value) != (type(draft.wanted), draft.wanted):
             return Dropped("another answer than wanted")
         if isinstance(value, int) and value > LARGEST_ANSWER:
             return Dropped("number above 5")
+        if not self.holds(draft.wording.program, scenes, value):
+            return Dropped("another answer if a name is read otherwise")
         return self.row(template, item, start, draft, value)
+
+    def holds(self, program: Program, scenes: Sequence[SceneGraph], value: Value) -> bool:
+        """Whether the program gives the value too where its names stand for all that may be called so."""
+        if self.readings is None or not any(map(self.readings.ambiguous.__contains__, _names(program))):
+            return True
+        try:
+            return execute(program, scenes, self.readings) == value
+        except ProgramError:
+            return False
 
     def row(self, template: Template, item: Seed, start: Start, draft: Draft, value: Value) -> Row:
         text, answer = draft.wording.text, answer_text(value)
@@ -276,3 +299,9 @@ class _Maker:
             "size": item.graph.size,
             "depth": item.graph.depth,
         }
+
+
+def _names(program: Program) -> Iterator[str]:
+    """All names that the program's rows, those of its sub-programs included, are given."""
+    for row in walk(program):
+        yield from (argument for argument in row.arguments if isinstance(argument, str))

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from compvqa import tables
 from compvqa.covr.questions.easy import Draws
+from compvqa.covr.questions.readings import Readings
 from compvqa.covr.questions.seed import Negative, Others, Seed
 from compvqa.covr.subgraphs.subgraph import parse
 from compvqa.errors import InputError
@@ -40,8 +41,11 @@ def read_seeds(
     scene: Callable[[str], SceneGraph],
     others: Others | None,
     draws: Draws | None = None,
+    readings: Readings | None = None,
 ) -> Iterator[tuple[Seed, Start]]:
     """The seeds that have related scenes, in their order; with ``draws``, also random ones.
+
+    ``readings`` tells them what else their names may be read as.
 
     Both tables must be sorted by seed.
     """
@@ -54,7 +58,7 @@ def read_seeds(
             return
         if current[0] == row["seed"]:
             start = Start(row["split"], row["tree"], row["subgraph_key"])
-            yield _seed(row, list(current[1]), scene, others, draws), start
+            yield _seed(row, list(current[1]), scene, others, draws, readings), start
 
 
 def _seed(
@@ -63,6 +67,7 @@ def _seed(
     scene: Callable[[str], SceneGraph],
     others: Others | None,
     draws: Draws | None,
+    readings: Readings | None,
 ) -> Seed:
     found.sort(key=itemgetter("key", "rank"))
     negatives: dict[str, list[Negative]] = {}
@@ -82,6 +87,7 @@ def _seed(
         others,
         multiples,
         draws.of(row["seed"], row["split"]) if draws else None,
+        readings,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from compvqa.covr.executor import Entailment
 from compvqa.covr.inflection import unsayable
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, Subgraph, make
 from compvqa.programs.rows import Row
@@ -137,24 +138,37 @@ def _names(edge: Edge) -> tuple[str, ...]:
     return (edge.name, *(modifier.name for modifier in edge.modifiers))
 
 
-def matches(scene: SceneGraph, g: Subgraph) -> list[str]:
-    """The ids of the objects in the scene that ``g`` refers to: what :func:`rows` would find there."""
-    found = scene.by_name.get(g.name)
-    if not found:
-        return []
+def matches(scene: SceneGraph, g: Subgraph, read: Entailment | None = None) -> list[str]:
+    """The ids of the objects in the scene that ``g`` refers to: what :func:`rows` would find there.
+
+    With ``read`` a name stands for all names that may be called so, else for itself.
+    """
+    found = _named(scene, g.name, read)
     if g.attribute is not None:
-        found = [item for item in found if g.attribute in scene.objects[item].attributes]
+        wanted = (g.attribute,) if read is None else read.entailed("attribute", g.attribute)
+        found = [item for item in found if any(name in scene.objects[item].attributes for name in wanted)]
     for edge in g.edges:
         if not found:
             return []
-        subjects = _subjects(scene, edge)
+        subjects = _subjects(scene, edge, read)
         found = [item for item in found if item in subjects]
     return list(found)
 
 
-def _subjects(scene: SceneGraph, edge: Edge) -> set[str]:
-    targets = matches(scene, edge.target) if edge.name in scene.by_relation else ()
-    return {r.subject_id for r in _holding(scene, edge) if r.object_id in targets} if targets else set()
+def _named(scene: SceneGraph, noun: str, read: Entailment | None) -> Sequence[str]:
+    if read is None:
+        return scene.by_name.get(noun, ())
+    return [item for name in read.entailed("noun", noun) for item in scene.by_name.get(name, ())]
+
+
+def _subjects(scene: SceneGraph, edge: Edge, read: Entailment | None) -> set[str]:
+    relations = (edge.name,) if read is None else read.entailed("relation", edge.name)
+    found = [name for name in relations if name in scene.by_relation]
+    objects = matches(scene, edge.target, read) if found else ()
+    if not objects:
+        return set()
+    held = (r for name in found for r in _modified(scene, scene.by_relation[name], edge, read))
+    return {r.subject_id for r in held if r.object_id in objects}
 
 
 def relations_between(scene: SceneGraph, subjects: Container[str], objects: Container[str], edge: Edge) -> set[str]:
@@ -174,11 +188,13 @@ def _holding(scene: SceneGraph, edge: Edge) -> Iterable[Relation]:
     return _modified(scene, scene.by_relation.get(edge.name, ()), edge)
 
 
-def _modified(scene: SceneGraph, relations: Iterable[Relation], edge: Edge) -> Iterable[Relation]:
+def _modified(
+    scene: SceneGraph, relations: Iterable[Relation], edge: Edge, read: Entailment | None = None
+) -> Iterable[Relation]:
     """Those of the relations that have the edge's modifiers."""
     if not edge.modifiers:
         return relations
-    modifiers = [(m.name, scene.by_name.get(m.noun, ())) for m in edge.modifiers]
+    modifiers = [(m.name, _named(scene, m.noun, read)) for m in edge.modifiers]
     return [
         relation
         for relation in relations

@@ -11,6 +11,7 @@ from itertools import cycle, islice, zip_longest
 
 from compvqa.covr.executor import Value
 from compvqa.covr.questions.easy import RandomScenes
+from compvqa.covr.questions.readings import Readings
 from compvqa.covr.questions.references import in_distractor, matches, unclear
 from compvqa.covr.questions.templates import Template, Variant, Wording
 from compvqa.covr.subgraphs.simple import closest_subgraphs
@@ -75,6 +76,7 @@ class Seed:
     ``others(scene_id, part)`` is the "others exist" check (App. B): whether the scene's image seems
     to hold more instances of a simple subgraph than are annotated. None: there are no scores to ask.
     ``random_scenes(references)`` gives scenes without them, to stand in the place of distractors; None: these stay.
+    ``readings`` tells what else names may be read as: scenes where that makes a difference are left out.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Seed:
         others: Others | None = None,
         multiples: Iterable[str] = (),
         random_scenes: RandomScenes | None = None,
+        readings: Readings | None = None,
     ):
         self.number, self.graph, self.scene_id, self.n_instances = number, graph, scene_id, n_instances
         self.multi = n_instances in MULTI
@@ -97,7 +100,9 @@ class Seed:
         self.negatives = {key: list(negatives[key]) for key in sorted(negatives) if negatives[key]}
         self.scene = scene
         self._others, self._random_scenes = others, random_scenes
+        self._readings = readings
         self._counts: dict[tuple[int, str], int] = {}
+        self._clear: dict[tuple[int, str], bool] = {}
 
     def count(self, g: Subgraph, scene_id: str) -> int:
         """The number of objects in the scene that ``g`` refers to."""
@@ -105,6 +110,16 @@ class Seed:
         if key not in self._counts:
             self._counts[key] = len(matches(self.scene(scene_id), g))
         return self._counts[key]
+
+    def clear(self, g: Subgraph, scene_id: str) -> bool:
+        """Whether ``g`` refers to the same objects of the scene however its names are read."""
+        read = self._readings
+        if read is None or not read.several(g):
+            return True
+        key = (g.key, scene_id)
+        if key not in self._clear:
+            self._clear[key] = len(matches(self.scene(scene_id), g, read)) == self.count(g, scene_id)
+        return self._clear[key]
 
     def values(self, g: Subgraph, scene_id: str, group: str) -> list[str | None]:
         """The attribute of the group that each object ``g`` refers to in the scene has, None where not just one."""
@@ -139,7 +154,8 @@ class Seed:
         """The scenes that ``variant`` may use for questions about ``references``.
 
         With easy distractors, random scenes stand for those negatives that hold nothing the references refer to.
-        Where the "others exist" check is asked for, a scene fails it if it does for all simple subgraphs that say most
+        Left out are scenes where the references refer to other objects if their names are read otherwise. Where the
+        "others exist" check is asked for, a scene fails it if it does for all simple subgraphs that say most
         of what a reference refers to.
         """
         others = self._others
@@ -148,7 +164,8 @@ class Seed:
 
         def good(scene_id: str) -> bool:
             # lists, so that all are asked whatever the answers are: what is asked can be told before
-            return others is None or not any([all([others(scene_id, part) for part in parts]) for parts in simple])
+            seen = others is not None and any([all([others(scene_id, part) for part in parts]) for parts in simple])
+            return not seen and all(self.clear(g, scene_id) for g in references)
 
         random_scenes = self._random_scenes
         negatives = self.negatives if random_scenes is None else self._easy(references, random_scenes)

@@ -1,0 +1,56 @@
+"""What else the names of questions may be read as: a puppy is a dog too, a wine bottle a bottle, a couch a sofa.
+
+A question is asked only if its answer, and that there is one object which it speaks of, hold by the annotated names and
+by all that these may also be called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from compvqa import tables
+from compvqa.covr.questions.references import names
+from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.scenes.lexicon import Lexicon
+from compvqa.scenes.tables import ATTRIBUTES, OBJECTS, RELATIONS
+
+TABLES = {"noun": OBJECTS, "attribute": ATTRIBUTES, "relation": RELATIONS}
+
+
+class Readings:
+    """For each name the annotated names that may also be called so, itself included."""
+
+    def __init__(self, found: Mapping[str, Mapping[str, tuple[str, ...]]]):
+        self._found = found
+        self._several: dict[Subgraph, bool] = {}
+
+    @classmethod
+    def of(cls, lexicon: Lexicon, scenes: Path) -> Readings:
+        """The readings of all names of the scene tables in the folder ``scenes``, as the lexicon tells them."""
+        found: dict[str, dict[str, tuple[str, ...]]] = {}
+        for kind, schema in TABLES.items():
+            column = tables.read(scenes / f"{schema.name}.parquet", schema, columns=["name"])["name"]
+            specific: dict[str, set[str]] = {}
+            for general, special in lexicon.entailments(kind, pc.unique(column).to_pylist()):
+                specific.setdefault(general, {general}).add(special)
+            found[kind] = {name: tuple(sorted(others)) for name, others in specific.items()}
+        return cls(found)
+
+    def entailed(self, kind: str, name: str) -> Iterable[str]:
+        """The names n such that what is annotated as n may also be called ``name``, in order."""
+        return self._found[kind].get(name, (name,))
+
+    def several(self, g: Subgraph) -> bool:
+        """Whether a name of the subgraph has another reading."""
+        if g not in self._several:
+            self._several[g] = any(name in self._found[kind] for kind, name in names(g))
+        return self._several[g]
+
+    @cached_property
+    def ambiguous(self) -> frozenset[str]:
+        """The names of any kind that have another reading."""
+        return frozenset(name for found in self._found.values() for name in found)
