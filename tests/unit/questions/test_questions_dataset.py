@@ -12,7 +12,7 @@ from compvqa import tables
 from compvqa.covr.language import LANGUAGE as COVR
 from compvqa.covr.statistics import statistics
 from compvqa.errors import InputError
-from compvqa.evaluation.answers import judge, open_predictions
+from compvqa.evaluation.answers import grade, open_predictions
 from compvqa.evaluation.properties import properties_of
 from compvqa.models.baseline import predict
 from compvqa.paper import figures
@@ -59,7 +59,7 @@ def dataset(path: Path, language: str, programs: str) -> Path:
 
 def score(asked: Path) -> None:
     with duckdb.connect() as db:
-        judge(db, open_predictions([]), asked, tables.read(asked.with_name("split.parquet")))
+        grade(db, open_predictions([]), asked, tables.read(asked.with_name("split.parquet")))
 
 
 def page(maker, name):

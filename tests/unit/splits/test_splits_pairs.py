@@ -133,7 +133,7 @@ def test_the_gap_is_of_the_two_parts_that_the_split_compares(bed):
         for good in [run.startswith("m.iid") or number < share * len(parts[part]) + more]
     ]
     with query.connect(folder) as db:
-        db.register("judged", pa.Table.from_pylist(rows))
+        db.register("graded", pa.Table.from_pylist(rows))
         tell_held(db, [folder / "split.parquet"])
         found = {row["value"]: row for row in systematicity_gap.rows(db, Resampling(resamples=400), 1)}
     assert set(found) == {"test_iid", "test_matched"}

@@ -49,8 +49,8 @@ def _patterns(db: duckdb.DuckDBPyConnection) -> dict[tuple[str, str, str, str], 
     """By model, split, part and text the distinct outcomes of what is drawn, [m, 4]: how many answers are right, of how
     many, how many units have them, and of how many runs they are."""
     sql = """with own as (
-            select split_part(run, '.', 1) as model, judged.split, judged.part, text, unit, run, correct from judged
-            join (select distinct split, variant from held) told on judged.split = told.split
+            select split_part(run, '.', 1) as model, graded.split, graded.part, text, unit, run, correct from graded
+            join (select distinct split, variant from held) told on graded.split = told.split
                 and split_part(run, '.', 2) = told.split and split_part(run, '.', 3) = told.variant
         ), units as (
             select model, split, part, text, unit, sum(correct)::bigint as "right", count(*) as n,
