@@ -1,4 +1,4 @@
-"""The image-subgraph classifier in the chain: who scored what, and what reruns."""
+"""The image filter in the chain: who scored what, and what reruns."""
 
 import json
 

@@ -1,5 +1,5 @@
-# Takes graphs, scenes outside the test-bed and features; gives the image-subgraph classifier, a model a fold of the
-# images, what it says of other instances than are annotated, and the thresholds of the presence filter.
+# Takes graphs, scenes outside the test-bed and features; gives the image filter, a model a fold of the images, what it
+# says of other instances than are annotated, and its thresholds.
 ASIDE = str(CONFIG.aside)
 IMAGES = f"{T}/filters/images"
 MODEL_FILES = ["model.safetensors", "model.json", "saw.parquet"]

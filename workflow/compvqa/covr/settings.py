@@ -30,7 +30,7 @@ from compvqa.stages import modules_of
 
 
 class PresenceSection(ScoringSettings):
-    """The image-subgraph classifier: its model, what it learns from, how it is asked, and its thresholds."""
+    """The image filter: its model, what it learns from, how it is asked, and its thresholds."""
 
     model: str = Field("lxmert-tiny", description="file of config/models, without .yaml, that the folds are trained by")
     examples: ExampleSettings = Field(ExampleSettings(), description="what the folds learn from")

@@ -1,6 +1,6 @@
 """LXMERT (Tan and Bansal, 2019) from transformers: two streams, words and regions, and layers across them.
 
-The backbone of the image-subgraph classifier (COVR, App. B), of a multi-image model, and of one of single images
+The backbone of the image filter (COVR, App. B), of a multi-image model, and of one of single images
 (:mod:`compvqa.models.lxmert_vqa`). With ``checkpoint`` the released weights, their tokenizer and size; without, a tiny
 one for training from scratch on one core.
 """

@@ -1,4 +1,4 @@
-"""Related images: what passes the presence filter, and how many of it are kept."""
+"""Related images: what passes the image filter, and how many of it are kept."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Commands of the image-subgraph classifier (App. B)."""
+"""Commands of the image filter (App. B)."""
 
 from __future__ import annotations
 

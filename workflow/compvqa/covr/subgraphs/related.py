@@ -1,4 +1,4 @@
-"""Related images: the candidates that pass the presence filter, few for each seed and key (COVR, section
+"""Related images: the candidates that pass the image filter, few for each seed and key (COVR, section
 3.2)."""
 
 from __future__ import annotations

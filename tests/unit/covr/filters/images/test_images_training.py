@@ -1,4 +1,4 @@
-"""Training of the image-subgraph classifier: on the other folds alone, and bit-exact after a kill."""
+"""Training of the image filter: on the other folds alone, and bit-exact after a kill."""
 
 import pytest
 from transformers import TrainerCallback

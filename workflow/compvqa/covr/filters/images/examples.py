@@ -1,4 +1,4 @@
-"""The examples of the image-subgraph classifier: simple subgraphs with images that have them, and with images that
+"""The examples of the image filter: simple subgraphs with images that have them, and with images that
 differ in a node (COVR, section 3.2 and App. B)."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SAID_AT_A_TIME = 65_536
 
 
 class ExampleSettings(StoreSettings):
-    """Which examples the classifier learns from."""
+    """Which examples the image filter learns from."""
 
     negatives: float = Field(1.0, gt=0, description="negative examples of a subgraph for each positive one, at most")
     folds: int = Field(5, ge=2, description="parts of the images; a model scores the part that it did not see")

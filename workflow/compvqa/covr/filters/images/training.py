@@ -1,4 +1,4 @@
-"""Training of the image-subgraph classifier: does this image have this simple subgraph (COVR, section 3.2, App. B)?
+"""Training of the image filter: does this image have this simple subgraph (COVR, section 3.2, App. B)?
 
 One model a fold of the images, which sees the other folds alone; they may start from one pretraining on images outside
 all folds.
@@ -38,7 +38,7 @@ HEADS = ("head.", "region_head.")  # new, whatever a model starts from
 
 
 class PresenceTraining(Settings):
-    """Training of the image-subgraph classifier."""
+    """Training of the image filter."""
 
     optimisation: OptimisationSettings = Field(OptimisationSettings(), description="steps and learning rate")
     zeroed: float = Field(0.15, ge=0, lt=1, description="share of an image's regions that are zeroed (paper: 0.15)")

@@ -1,4 +1,4 @@
-"""Scores by the image-subgraph classifier, each image scored by the model of its fold, which has not seen it (COVR,
+"""Scores by the image filter, each image scored by the model of its fold, which has not seen it (COVR,
 App. B)."""
 
 from __future__ import annotations
