@@ -6,7 +6,7 @@ from transformers import VisualBertConfig, VisualBertModel
 
 from compvqa.errors import InputError
 from compvqa.models.backbone import waves
-from compvqa.models.multi_image import MatchModel, MultiImageModel, load_pretrained
+from compvqa.models.multi_image import MatchModel, MultiImageModel, WhichModel, load_pretrained
 from compvqa.models.visualbert import Backbone, ModelSettings
 
 SMALL = {"hidden_size": 16, "layers": 2, "heads": 2}
@@ -74,6 +74,21 @@ def test_zeroed_images_are_not_seen(batch):
     other = batch | {"features": batch["features"] + 1}
     assert torch.equal(blind(**other)["logits"], blind(**batch)["logits"])
     assert not torch.allclose(seeing(**other)["logits"], seeing(**batch)["logits"])
+
+
+def test_which_images_a_text_is_true_of_is_a_second_part_of_the_loss(batch):
+    torch.manual_seed(1)
+    settings = ModelSettings(**SMALL)
+    made = WhichModel(Backbone(settings, 30, 7), settings, 4).eval()
+    seen = []
+    made.image_head.register_forward_hook(lambda module, inputs, outputs: seen.append(outputs[:, 0]))
+    labels, present = torch.tensor([3, 1]), torch.tensor([1.0, 0.0, 0.0, 1.0, 0.0])
+    both, one = (made(**batch, labels=labels, **more)["loss"] for more in ({"present": present}, {}))
+    p = seen[0].sigmoid()
+    assert p.shape == (5,) and torch.isclose(both - one, -torch.log(torch.where(present > 0, p, 1 - p)).mean())
+    turned = {name: value[[1, 0, 4, 3, 2]] if len(value) == 5 else value for name, value in batch.items()}
+    made(**(turned | {"question_of": batch["question_of"]}), labels=labels, present=present)
+    assert torch.allclose(seen[1], seen[0][[1, 0, 4, 3, 2]], atol=1e-5)  # each head's answer is of its own image
 
 
 def test_a_pretrained_model_moves_to_another_vocabulary_and_other_answers():

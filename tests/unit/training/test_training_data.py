@@ -60,6 +60,16 @@ def test_a_batch_keeps_the_precision_of_the_store_and_models_take_either(dtype):
         assert torch.equal(model(**batch)["logits"], model(**widened)["logits"])
 
 
+def test_a_batch_tells_of_all_images_in_a_row_which_a_text_is_true_of():
+    regions = Regions(np.ones((2, 3), np.float32), np.ones((2, 5), np.float32))
+    items = [
+        {"tokens": [2, 3], "regions": [regions] * len(present), "label": 1, "present": present}
+        for present in ((True, False), (False, True, True))
+    ]
+    batch = collate(items)
+    assert batch["present"].tolist() == [1, 0, 0, 1, 1] and batch["question_of"].tolist() == [0, 0, 1, 1, 1]
+
+
 def test_a_batch_pads_what_regions_show_as_unknown():
     def item(named):
         regions = Regions(np.ones((len(named), 3), np.float32), np.ones((len(named), 5), np.float32))

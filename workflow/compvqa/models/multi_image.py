@@ -186,6 +186,40 @@ class MatchModel(nn.Module):
         return result
 
 
+class WhichModel(MultiImageModel):
+    """:class:`MultiImageModel` with a head for each image, too: whether the text is true of it.
+
+    The head reads what the layers over images give of it: so these learn what to make of single images.
+    """
+
+    def __init__(self, backbone: Any, settings: BackboneSettings, n_classes: int):
+        super().__init__(backbone, settings, n_classes)
+        self.image_head = nn.Linear(backbone.hidden_size, 1)
+        initialise(self.image_head, settings.initializer_range)
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        features: torch.Tensor,
+        geometry: torch.Tensor,
+        region_mask: torch.Tensor,
+        question_of: torch.Tensor,
+        labels: torch.Tensor | None = None,
+        present: torch.Tensor | None = None,
+    ) -> dict[str, torch.Tensor]:
+        """As :meth:`MultiImageModel.forward`; where ``present`` [n] tells (1 or 0) which images the text is true of,
+        the loss has a second part, the mean cross-entropy of telling them."""
+        pooled = self.pooled(input_ids, attention_mask, features, geometry, region_mask, question_of)
+        rows, mask = self._rows(pooled, question_of, len(input_ids))
+        seen = self.over_images(rows, attention_mask=mask[:, None, None, :]).last_hidden_state
+        result = scored(self.classifier(seen[:, 0]), labels)
+        if present is not None:
+            told = self.image_head(seen[:, 1:][mask[:, 1:]]).squeeze(1)
+            result["loss"] = result["loss"] + functional.binary_cross_entropy_with_logits(told, present)
+        return result
+
+
 def load_pretrained(
     model: MultiImageModel | MatchModel,
     weights: Mapping[str, torch.Tensor],

@@ -70,6 +70,7 @@ class Examples(torch.utils.data.Dataset):
     store: Store | None
     named: Sequence[Sequence[int]] | None = None  # for one image each: 1 for the regions that the text is about
     programs: Sequence[np.ndarray] | None = None  # int64 [P, C] each
+    present: Sequence[Sequence[bool]] | None = None  # for several images: which of them the text is true of
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -82,6 +83,8 @@ class Examples(torch.utils.data.Dataset):
             item["regions"] = [self.store[image] for image in there]
         if self.programs is not None:
             item["program"] = self.programs[number]
+        if self.present is not None:
+            item["present"] = self.present[number]
         return item if self.named is None else item | {"named": self.named[number]}
 
 
@@ -94,10 +97,11 @@ def examples(
     longest: int,
     named: Sequence[Sequence[int]] | None = None,
     programs: Sequence[np.ndarray] | None = None,
+    present: Sequence[Sequence[bool]] | None = None,
 ) -> Examples:
     """Examples of ``texts``, cut at ``longest`` tokens."""
     tokens = [encoding.ids[:longest] for encoding in tokenizer.encode_batch(list(texts))]
-    return Examples(tokens, images, labels, store, named, programs)
+    return Examples(tokens, images, labels, store, named, programs, present)
 
 
 def labelled(
@@ -121,8 +125,8 @@ def collate(items: Sequence[Mapping]) -> dict[str, torch.Tensor]:
 
     Gives ``labels`` [B], ``input_ids`` and ``attention_mask`` [B, L] and, where items have regions, ``features``
     [n, K, D], ``geometry`` [n, K, 5], ``region_mask`` [n, K] and ``question_of`` [n]; where they have programs,
-    ``programs`` [B, P, C], padded with rows of 0. No image is padded in. Features
-    keep the type of their store: half as much to move where it is float16, and the models widen them.
+    ``programs`` [B, P, C], padded with rows of 0; where they tell of images, ``present`` [n]. No image is padded
+    in. Features keep the type of their store: half as much to move where it is float16, and the models widen them.
     """
     lengths = np.array([len(item["tokens"]) for item in items])
     words = np.arange(lengths.max()) < lengths[:, None]
@@ -156,6 +160,8 @@ def _regions(items: Sequence[Mapping]) -> dict[str, np.ndarray]:
     if "named" in items[0]:
         columns["named"] = np.full(mask.shape, -1, np.float32)
         columns["named"][mask] = np.concatenate([item["named"] for item in items])
+    if "present" in items[0]:
+        columns["present"] = np.concatenate([item["present"] for item in items]).astype(np.float32)
     return columns
 
 

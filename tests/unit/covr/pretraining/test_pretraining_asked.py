@@ -8,6 +8,7 @@ from compvqa.covr.pretraining.examples import Match, Matches, MatchExamples, rea
 from compvqa.covr.properties import COLUMNS, Question, predicate
 from compvqa.covr.subgraphs.subgraph import Edge, make
 from compvqa.covr.subgraphs.tables import OCCURRENCES, SUBGRAPHS
+from compvqa.programs.rows import from_json
 from compvqa.questions.dataset import LANGUAGE as NAMED
 from compvqa.scenes.tables import OBJECTS, SCENES
 from compvqa.tables import write
@@ -70,6 +71,15 @@ def test_equal_examples_are_counted_in_one_row():
     examples = [Match("attribute", text, ("s:1",), 1, tree=RED_DOG) for text in ("a red dog", "red dogs", "red dogs")]
     examples += [Match("attribute", "a red dog", ("s:2",), 0, tree=RED_DOG)]
     assert sorted((row["answer"], row["n"]) for row in asked(examples)) == [("0", 1), ("1", 3)]
+
+
+def test_which_of_several_images_have_it_is_asked_of_each():
+    match = Match("attribute", "", ("s:1", "s:2", "s:3"), 6, tree=RED_DOG, counted=False, present=(True, False, True))
+    rows = list(asked([match]))
+    found = {(len(from_json(row["program"])), row["answer"]): row["n"] for row in rows}
+    assert found == {(4, "true"): 1, (3, "true"): 2, (3, "false"): 1}  # one row more for the images together
+    asks = [Question(row["template"], row["answer"], row["program"], row["tree"]) for row in rows]
+    assert all(predicate("HAS-ATTR-red and not HAS-COUNT and not ANS-NUM")(question) for question in asks)
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The examples of pretraining."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from compvqa.covr.pretraining.examples import Known, Match, Matches, MatchExampl
 from compvqa.covr.pretraining.training import right
 from compvqa.covr.properties import Question, predicate
 from compvqa.covr.subgraphs.subgraph import Edge, make
+from compvqa.files import read_yaml
 from compvqa.seeds import generator
 from compvqa.training.data import MASK
 
@@ -48,7 +51,7 @@ def made(request):
     roots = {key: {images[n]: ("o1",) * (n // key % 3 + 1) for n in range(0, 60, key)} for key in trees}
     known = Known(trees, roots, images, frozenset(images), {image: image for image in images})
     distractors = {key: {"root_name": {images[n + 1] for n in range(0, 59, key)}} for key in trees}
-    return Matches(known, distractors, MatchExamples(held_out=0.2, filler=0, plural=0), request.param)
+    return Matches(known, distractors, MatchExamples(held_out=0.2, filler=0, plural=0, counted="all"), request.param)
 
 
 def key_of(found):
@@ -82,13 +85,14 @@ def test_no_image_is_both_learnt_from_and_held_out(made):
         assert seen.isdisjoint(image for found in held_out for image in found.images)
 
 
+@pytest.mark.parametrize("which", [True, False])
 @pytest.mark.parametrize("counted", ["all", "plain", "none"])
-def test_where_instances_are_not_counted_it_is_told_whether_there_are_any(counted):
+def test_where_instances_are_not_counted_it_is_told_whether_there_are_any(counted, which):
     images = [f"s:{n:03}" for n in range(60)]
     trees = {2: (make("dog").json(), "object"), 3: (make("dog", "red").json(), "attribute")}
     roots = {key: {images[n]: ("o1",) * (n % 3 + 1) for n in range(0, 60, key)} for key in trees}
     known = Known(trees, roots, images, frozenset(images), {image: image for image in images})
-    settings = MatchExamples(held_out=0.2, filler=0, plural=0, counted=counted)
+    settings = MatchExamples(held_out=0.2, filler=0, plural=0, counted=counted, which=which)
     maker = Matches(known, {}, settings, 1)
     counting = {"all": {2, 3}, "plain": {2}, "none": set()}[counted]
     for number, (learnt, _) in enumerate((maker.single(), maker.several())):
@@ -100,9 +104,29 @@ def test_where_instances_are_not_counted_it_is_told_whether_there_are_any(counte
             assert found.counted == (key in counting)
             assert found.label == (number_of if found.counted else bool(number_of) * (most + 1))
             assert found.label < settings.classes(most)
+            assert found.present == (tuple(map(bool, has)) if which and number == 1 else ())
         for key in {2, 3} - counting:  # neither answer is rare
             labels = [match.label > 0 for match in learnt if match.tree == trees[key][0]]
-            assert 0.25 < sum(labels) / len(labels) < 0.75
+            assert 0.25 < sum(labels) / len(labels) < (0.9 if which else 0.75)
     held = predicate("HAS-COUNT and HAS-ATTR")
     asks = [Question(row["template"], row["answer"], row["program"], row["tree"]) for row in asked(learnt)]
     assert any(map(held, asks)) == (counted == "all")
+
+
+CONFIG = Path(__file__).resolve().parents[4] / "config"
+
+
+@pytest.mark.parametrize("model", ["visualbert", "vilbert-tiny"])
+def test_no_model_is_pretrained_on_what_a_named_split_holds_out(model):
+    settings = MatchExamples(**read_yaml(CONFIG / f"models/{model}.yaml")["pretraining"]["examples"])
+    matches = []
+    for tree in (make("dog"), make("dog", "red"), make("dog", "red", (Edge("near", make("cat", "old")),))):
+        counted, most = settings.counts(tree), settings.most_images + 1
+        labels = range(most) if counted else (0, most)
+        told = {"tree": tree.json(), "counted": counted}
+        matches += [Match("", "", ("s:1",) * images, label, **told) for label in labels for images in (1, 3)]
+        matches.append(Match("", "", ("s:1", "s:2"), 1, present=(True, False), **told))
+    asks = [Question(row["template"], row["answer"], row["program"], row["tree"]) for row in asked(matches)]
+    splits = [held for path in CONFIG.glob("splits/*.yaml") if (held := read_yaml(path).get("property"))]
+    assert len(splits) > 15 and len(asks) == 12
+    assert not [held for held in splits if any(map(predicate(held), asks))]

@@ -1,7 +1,8 @@
 """The questions that the examples of pretraining amount to, each with how many examples there are of it.
 
 With one image, how many instances a subgraph has in it; with several, in how many of them it is: both are what COUNT
-asks. Where no number is told, there may be any. A masked name is what QUERYOBJECT and QUERYATTR ask for.
+asks. Where no number is told, there may be any; which of several images have it is asked of each by itself. A masked
+name is what QUERYOBJECT and QUERYATTR ask for.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ COUNT = "COUNT"
 
 def asked(matches: Iterable[Match]) -> Iterator[dict]:
     """The rows of :data:`ASKED` for examples."""
-    found = Counter((match.tree, _answer(match), match.counted, len(match.images) > 1) for match in matches)
+    found: Counter[tuple[str, str, bool, bool]] = Counter()
+    for match in matches:
+        found[match.tree, _answer(match), match.counted, len(match.images) > 1] += 1
+        found.update((match.tree, _truth(has), False, False) for has in match.present)
     for (tree, answer, counted, several), n in found.items():
         template, program, whole = _asks(tree, answer, counted, several)
         row = {"template": template, "answer": answer, "program": program, "tree": whole, "properties": None}
@@ -44,7 +48,11 @@ def asked(matches: Iterable[Match]) -> Iterator[dict]:
 
 
 def _answer(match: Match) -> str:
-    return str(match.label) if match.counted or isinstance(match.label, str) else "true" if match.label else "false"
+    return str(match.label) if match.counted or isinstance(match.label, str) else _truth(match.label)
+
+
+def _truth(value: object) -> str:
+    return "true" if value else "false"
 
 
 @cache

@@ -36,10 +36,12 @@ class MatchExamples(Settings):
 
     most_count: int = Field(4, ge=1, description="tell 0, 1, … up to so many or more instances; 1: only whether any")
     counted: Literal["all", "plain", "none"] = Field(
-        "all",
+        "none",
         description="of which subgraphs instances, and images that have them, are counted: all; plain: those without "
-        "attributes; or none; of others it is told whether there are any",
+        "attributes; or none; of others it is told whether there are any. Splits that hold something about numbers out "
+        "are no tests of a model that was pretrained to count",
     )
+    which: bool = Field(True, description="with several images, tell too which of them have the subgraph")
     most_images: int = Field(5, ge=2, description="images of an example of several, at most (paper: 5)")
     largest: int = Field(3, ge=1, description="nodes of a subgraph, at most; 3: one relation")
     most_attributes: int = Field(2, ge=0, description="attributes of a subgraph, at most")
@@ -67,8 +69,8 @@ class MatchExamples(Settings):
 @dataclass(frozen=True)
 class Match:
     """A text with images, and what is to be told: with one image, how many instances of the text's subgraph are in it
-    or the name masked in the text; with several, how many of them have an instance. Where that is not ``counted``, the
-    label for any number stands for each but none."""
+    or the name masked in the text; with several, how many of them have an instance, and which (``present``). Where not
+    ``counted``, the label for any number stands for each but none."""
 
     kind: str
     text: str
@@ -77,6 +79,7 @@ class Match:
     named: tuple[str, ...] = ()  # the objects of a single image that the text is about
     tree: str = ""  # the text's subgraph as JSON, a masked name masked
     counted: bool = True
+    present: tuple[bool, ...] = ()  # of several images: which have an instance; empty where that is not to be told
 
     def about(self, objects: Sequence[str | None]) -> list[int]:
         """For the ``objects`` in an image's regions, whether the text is about each; -1 for all where it is about one
@@ -219,8 +222,8 @@ class Matches:
         wanted = draw.randint(2, self.settings.most_images)
         has = [image for image in sorted(self.known.roots[key]) if (image in self.apart) == apart]
         tree = self.known.trees[key][0]
-        counted = self.settings.counts(parse(tree))
-        most = draw.randint(0, wanted) if counted else draw.randint(0, 1) and draw.randint(1, wanted)
+        counted, which = self.settings.counts(parse(tree)), self.settings.which
+        most = draw.randint(0, wanted) if counted or which else draw.randint(0, 1) and draw.randint(1, wanted)
         images = draw.sample(has, min(len(has), most))
         label = len(images) if counted or not images else self.settings.most_images + 1
         for _ in range(TRIES):
@@ -229,7 +232,9 @@ class Matches:
                 images.append(other)
         draw.shuffle(images)
         text = self._text(parse(tree), draw)
-        return Match(kind, text, tuple(images), label, tree=tree, counted=counted) if len(images) > 1 else None
+        present = tuple(image in self.known.roots[key] for image in images) if which else ()
+        found = Match(kind, text, tuple(images), label, tree=tree, counted=counted, present=present)
+        return found if len(images) > 1 else None
 
     def _text(self, subgraph: Subgraph, draw: Random) -> str:
         plural = draw.random() < self.settings.plural

@@ -3,8 +3,9 @@
 The per-image half of every question, taught first: a tiny model that starts from the questions themselves stays near
 the text-only baseline. On single images there are two objectives, in the manner of VisualBERT's own (sentence-image
 match and masked words): how often is this subgraph in this image (and, as in phrase grounding, which regions show its
-root), and which name is masked in this subgraph of it. Then the layers over the images learn in how many of several
-images the subgraph is. Uses train scenes alone; some of them are held out to tell how well it went.
+root), and which name is masked in this subgraph of it. Then the layers over the images learn in which of several images
+the subgraph is, and in how many, or whether in any. Numbers are told where settings count: by default nowhere, since
+splits hold counting out. Uses train scenes alone; some of them are held out to tell how well it went.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from compvqa.features.seen import write_seen
 from compvqa.features.store import RegionStore
 from compvqa.files import write_json
 from compvqa.models.backbone import BackboneSettings
-from compvqa.models.multi_image import NEW, MatchModel, MultiImageModel
+from compvqa.models.multi_image import NEW, MatchModel, MultiImageModel, WhichModel
 from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
 from compvqa.training.data import UNKNOWN, Examples, collate, examples
@@ -110,21 +111,25 @@ def pretrain(
     matching = MatchModel(backbone, model_settings, len(classes))
     if encoder is not None:
         backbone.anchor(_columns(read_vocabulary(encoder).words, tokenizer))
-    counting = MultiImageModel(backbone, model_settings, settings.examples.classes(settings.examples.most_images))
+    several_counts = settings.examples.classes(settings.examples.most_images)
+    several_model = WhichModel if settings.examples.which else MultiImageModel
+    counting = several_model(backbone, model_settings, several_counts)
     objects = tuple([found for found in part if found.kind in KINDS[:2]] for part in single)
     first = settings.optimisation.part(settings.objects_first)
     second = settings.optimisation.part(1 - settings.objects_first)
     shown = _objects_of(scenes, store)
     recipe = [model, model_settings.model_dump_json(), settings.model_dump_json(), tables.recipe_of(regions)]
     accuracy = {}
+    # Where it is not told which, as for image filters, numbers above those of single images are left out, as ever
+    of_several = range(several_counts) if settings.examples.which else classes
     phases = (
-        ("objects", matching, objects, first),
-        ("single", matching, single, second),
-        ("several", counting, several, settings.several),
+        ("objects", matching, objects, classes, first),
+        ("single", matching, single, classes, second),
+        ("several", counting, several, of_several, settings.several),
     )
-    for phase, made, (learnt, held_out), optimisation in phases:
+    for phase, made, (learnt, held_out), labels, optimisation in phases:
         to_learn, to_keep_by = (
-            _examples(part, classes, tokenizer, store, shown, model_settings.longest) for part in (learnt, held_out)
+            _examples(part, labels, tokenizer, store, shown, model_settings.longest) for part in (learnt, held_out)
         )
         done = fit(
             made,
@@ -174,7 +179,8 @@ def _examples(
     labels = [number.get(found.label, -100) for found in matches]
     alone = all(len(row) == 1 for row in images)
     about = [found.about(shown[found.images[0]]) for found in matches] if alone else None
-    return examples(texts, images, labels, tokenizer, store, longest, about)
+    present = [found.present for found in matches] if matches and matches[0].present else None
+    return examples(texts, images, labels, tokenizer, store, longest, about, present=present)
 
 
 def _objects_of(scenes: Path, store: RegionStore) -> dict[str, list[str | None]]:
