@@ -12,7 +12,7 @@ from compvqa.paper.reference import load
 from compvqa.paper.tables.findings import MISSING, VERDICTS, Claim, Number, verdict
 from fixtures.paper_tables import FOLDER, rows_of
 
-MADE = ("table6", "table7", "table8", "table12")
+MADE = ("table6", "table7", "table8", "table12", "table16", "table17")
 FINDINGS = load(FOLDER / "findings.yaml")
 
 
@@ -29,6 +29,9 @@ def test_every_claim_is_true_of_the_papers_own_numbers(made, tmp_path):
     assert len(rows) == len(FINDINGS.facts)
     for name, fact in FINDINGS.facts.items():
         claim = Claim.model_validate(FINDINGS.options["claims"][name])
+        if claim.share:
+            assert rows[fact.text]["By the paper's numbers"] == "fits"
+            continue
         first = float(rows[fact.text]["First (paper)"])
         second = float(rows[fact.text]["Second (paper)"]) if claim.less else 0
         assert claim.at_least <= first - second <= claim.at_most, fact.text
@@ -49,6 +52,48 @@ def test_what_was_not_trained_or_not_shown_is_not_measured(made, tmp_path):
     alone = rows_of("findings", {}, tmp_path)
     assert {row["Here"] for row in alone.values()} == {MISSING}
     assert f"Of {len(rows)} claims, holds: 0" in (tmp_path / "findings.html").read_text()
+
+
+def scores(path, of):
+    """A table of generalization scores, a row each with its interval."""
+    lines = ["Split,Gen. Score,Gen. Score low,Gen. Score high,Gen. Score (paper)"]
+    lines += [f"{name},{value},{low},{high},{paper}" for name, (value, low, high, paper) in of.items()]
+    path.write_text("\n".join([*lines, ""]))
+    return [path]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "here", "ours"),
+    [  # of 21 setups, how many are low or high for sure, or nobody knows
+        ({"low": 6}, {"low": 4, "high": 1}, "does not hold", "10 of 11"),
+        ({"low": 6}, {"high": 5}, "holds", "6 of 11"),
+        ({"low": 4, "high": 7}, {"low": 5, "high": 5}, "holds", "9 of 21"),
+        ({"low": 4, "open": 7}, {"low": 5, "high": 5}, "points that way", "9 of 21"),
+        ({"high": 11}, {"high": 9, "low": 1}, "does not hold", "1 of 21"),
+        ({"high": 6, "open": 5}, {"high": 9, "low": 1}, "does not hold", "1 of 21"),
+        ({"high": 6, "open": 5}, {"high": 7, "low": 3}, "points the other way", "3 of 21"),
+        ({"low": 3}, {"high": 1}, MISSING, ""),
+    ],
+)
+def test_how_many_setups_are_low_is_told_by_those_whose_intervals_decide(tmp_path, first, second, here, ours):
+    kinds = {"low": (0.2, 0.1, 0.3, 0.5), "high": (0.9, 0.8, 1.0, 0.9), "open": (0.75, 0.6, 0.9, 0.9)}
+    inputs = {}
+    for table, names, of in (("table7", "few-shot", first), ("table8", "zero-shot", second)):
+        drawn = [kinds[kind] for kind, n in of.items() for _ in range(n)]
+        made = dict(zip(FINDINGS.options[names], drawn, strict=False))
+        inputs[f"{table}.csv"] = scores(tmp_path / f"{table}.csv", made)
+    row = rows_of("findings", inputs, tmp_path)["A third to two thirds of the setups are low"]
+    assert (row["Here"], row["First"]) == (here, ours)
+
+
+def test_two_models_are_compared_split_by_split_over_both_tables(tmp_path):
+    inputs = {}
+    found = {"table7": 0.5, "table8": 0.5, "table16": 0.52, "table17": 0.8}
+    for (table, high), names in zip(found.items(), ("few-shot", "zero-shot") * 2, strict=True):
+        of = {name: (high, high - 0.01, high + 0.01, high) for name in FINDINGS.options[names]}
+        inputs[f"{table}.csv"] = scores(tmp_path / f"{table}.csv", of)
+    row = rows_of("findings", inputs, tmp_path)["On most splits the score of ViLBERT is within 0.1 of VisualBERT's"]
+    assert (row["First"], row["Here"]) == ("11 of 21", "holds")
 
 
 def test_a_score_that_is_undefined_is_not_measured(made, tmp_path):

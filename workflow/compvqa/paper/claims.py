@@ -20,7 +20,8 @@ SAME = "same"  # in the other number's place, as its row or column: that of the 
 
 
 class Claim(Settings):
-    """A number, or by how much it exceeds another one, is said to lie between two bounds; of several, each is."""
+    """A number, or by how much it exceeds another one, is said to lie between two bounds; of several, each is, or a
+    share of them."""
 
     of: Place = Field(description="table, row and column of the number; lists of rows or columns: of each")
     less: Place | None = Field(
@@ -30,6 +31,13 @@ class Claim(Settings):
     at_least: float = Field(float("-inf"), description="the lower bound, in the tables' unit")
     at_most: float = Field(float("inf"), description="the upper bound")
     form: Literal["percent", "score"] = Field("percent", description="how its numbers are written: 50.8 or 0.18")
+    share: tuple[float, float] | None = Field(
+        None,
+        description="the least and the largest share of its numbers that are said to lie between the bounds; none: all",
+    )
+    further: tuple[tuple[Place, Place | None], ...] = Field(
+        (), description="numbers of other tables that are meant too, each with the other one as in less"
+    )
 
     def verdict(self, value: float, low: float, high: float) -> str:
         """Whether ``value`` fits, and whether all from ``low`` to ``high`` does as well, or as little."""
@@ -43,14 +51,14 @@ class Claim(Settings):
 
     def pairs(self) -> Iterator[tuple[Plain, Plain | None]]:
         """The places of each number, and of the other one."""
-        table, rows, columns = self.of
-        for row, column in product(_each(rows), _each(columns)):
-            if self.less is None:
-                yield (table, row, column), None
-                continue
-            other, *place = self.less
-            named = [mine if name == SAME else str(name) for name, mine in zip(place, (row, column), strict=True)]
-            yield (table, row, column), (other, named[0], named[1])
+        for (table, rows, columns), less in ((self.of, self.less), *self.further):
+            for row, column in product(_each(rows), _each(columns)):
+                if less is None:
+                    yield (table, row, column), None
+                    continue
+                other, *place = less
+                named = [mine if name == SAME else str(name) for name, mine in zip(place, (row, column), strict=True)]
+                yield (table, row, column), (other, named[0], named[1])
 
 
 def _each(name: Name) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from compvqa.sheets import meant
 
 Lines = Mapping[tuple[str, str], Mapping[str, str]]  # of made tables, by table and row
 MISSING = "not measured"
+FEW = 5  # numbers: of fewer no share is told
 POINTS = {True: VERDICTS[1], False: VERDICTS[2]}  # of what no interval decides
 COLUMNS = ("First", "Second", "Here", "By the paper's numbers", "The paper's words")
 TOLD = {True: "fits", False: "does not fit", None: ""}  # of the paper's own numbers
@@ -65,13 +66,18 @@ def make(inputs: Inputs, reference: Reference) -> Table:
 
     Its inputs are other tables of the paper as they were made (CSV), by name; one that is not shown may be missing.
     Of two numbers the interval of their difference is as wide as their intervals allow. A claim of several numbers is
-    shown by the one that fits it least. Numbers of fewer than ``options.least``, as their n says, decide nothing.
+    shown by the one that fits it least, and one of a share of them by how many fit. Numbers of fewer than
+    ``options.least``, as their n says, decide nothing.
     """
     lines = _read(path for name in reference.inputs for path in inputs.get(name, ()))
     rows, verdicts = [], Counter[str]()
     for name, fact in reference.facts.items():
         claim = claim_of(reference, name)
         found = [_decided(claim, lines, *places, reference.options.get("least", 0)) for places in claim.pairs()]
+        if claim.share:
+            rows.append(_of_several(fact.text, fact.quote, claim, claim.share, found))
+            verdicts[str(rows[-1].cells[2].value)] += 1
+            continue
         told = [one for one in found if one.verdict != MISSING]
         shown = max(told, key=lambda one: (VERDICTS.index(one.verdict), one.beyond), default=found[0])
         verdicts[shown.verdict] += 1
@@ -81,6 +87,26 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     counts = ", ".join(f"{word}: {verdicts[word]}" for word in (*VERDICTS, MISSING))
     notes = (f"Of {len(rows)} claims, {counts}.", *reference.notes)
     return Table(reference.title, reference.citation, "What is said", COLUMNS, tuple(rows), notes)
+
+
+def _of_several(text: str, quote: str, claim: Claim, share: tuple[float, float], found: Sequence[Decided]) -> Row:
+    """The row of a claim about how many of its numbers lie between bounds; of fewer than :data:`FEW` it says nothing.
+
+    Those whose interval decides nothing may all be so, or none of them.
+    """
+    told = [one for one in found if one.verdict != MISSING]
+    printed = [one.printed for one in found if one.printed is not None]
+    fitting = sum(map(claim.fits, printed))
+    words = [Cell(form="none"), Cell(MISSING, form="text")]
+    first = Cell(paper=f"{fitting} of {len(printed)}" if printed else None)
+    if len(told) >= FEW:
+        surely, perhaps = (sum(one.verdict in VERDICTS[:last] for one in told) for last in (1, 3))
+        at = sum(one.verdict in VERDICTS[:2] for one in told)
+        first = Cell(f"{at} of {len(told)}", paper=first.paper)
+        whole = Claim(of=claim.of, at_least=share[0], at_most=share[1])
+        words[1] = Cell(whole.verdict(at / len(told), surely / len(told), perhaps / len(told)), form="text")
+    paper = TOLD[share[0] <= fitting / len(printed) <= share[1]] if printed else ""
+    return Row(text, (first, *words, Cell(paper, form="text"), Cell(quote, form="text")))
 
 
 def _decided(claim: Claim, lines: Lines, of: Plain, less: Plain | None, least: int) -> Decided:
