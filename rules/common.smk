@@ -299,7 +299,7 @@ def variants(model, split):
     if fine_tuned(model):
         return [IID] * (split == IID)
     named = CONFIG.models.variants if split != IID else ()
-    asked = {"": split in (IID, *CONFIG.models.splits), "easy": CONFIG.models.easy}
+    asked = {"": split in (IID, *trained_on(model)), "easy": CONFIG.models.easy}
     asked["curve"] = split in curve.splits and model in (curve.models or CONFIG.models.trained)
     found = setup_of(split).variants
     return [
@@ -310,6 +310,11 @@ def variants(model, split):
         and ("images" not in variant.model or sees(module_of(model)))
         for m in (curve.sizes if variant.asked == "curve" else [""])
     ]
+
+
+def trained_on(model):
+    """The splits that a model is trained on, besides iid and for curves."""
+    return CONFIG.models.splits_of.get(model, CONFIG.models.splits)
 
 
 def seeds(model, split):

@@ -4,7 +4,7 @@
 RUNS = [
     f"{model}.{split}.{variant}.{seed}"
     for model in CONFIG.models.trained
-    for split in dict.fromkeys([*[IID] * HAS_MAIN, *CONFIG.models.splits, *CONFIG.models.curve.splits])
+    for split in dict.fromkeys([*[IID] * HAS_MAIN, *trained_on(model), *CONFIG.models.curve.splits])
     for variant in variants(model, split)
     for seed in seeds(model, split)
 ]

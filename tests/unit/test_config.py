@@ -90,6 +90,14 @@ def test_the_list_of_all_defaults_is_the_generated_one_and_says_the_defaults(roo
         ({"dataset": {"kind": "covr", "judged": {"arms": ["lexicon-none"]}}}, "none-none must be one of them"),
         ({"dataset": {"kind": "covr", "judged": {"arms": ["none-none", "lexicon"]}}}, "lexicon is not of the form"),
         ({"models": {"easy": True}}, "models.easy does nothing without models.trained"),
+        (
+            {"models": {"trained": ["lstm"], "splits_of": {"lxmert": []}}},
+            "splits_of names lxmert, which is not in models.tr",
+        ),
+        (
+            {"models": {"trained": ["a"], "splits_of": {"a": ["iid"]}}},
+            "splits_of names iid, which is not in models.splits",
+        ),
         ({"models": {"splits": ["iid"]}}, "models.splits does nothing without models.trained"),
         ({"models": {"curve": {"models": ["vilbert"]}}}, "curve.models names vilbert, which is not in models.trained"),
         (

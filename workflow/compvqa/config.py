@@ -80,6 +80,9 @@ class ModelsSection(Settings):
     trained: tuple[str, ...] = Field((), description="files of config/models, without .yaml")
     seeds: tuple[int, ...] = Field((1, 2), description="a run of each model for each of these")
     splits: tuple[str, ...] = Field((), description="splits that models are trained on, besides iid")
+    splits_of: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="for a model, which of these splits it is trained on; others: all of them"
+    )
     split_seeds: tuple[int, ...] = Field((), description="seeds of the runs on these splits; empty: as seeds")
     variants: tuple[str, ...] = Field(
         (),
@@ -289,6 +292,11 @@ class Config(Settings):
             "splits": self.models.splits,
             "curve.splits": self.models.curve.splits,
         }
+        for model, named in self.models.splits_of.items():
+            for name, known in ((model, self.models.trained), *((split, self.models.splits) for split in named)):
+                if name not in known:
+                    where = "models.trained" if name == model else "models.splits"
+                    raise ValueError(f"models.splits_of names {name}, which is not in {where}")
         if not self.models.trained and any(idle.values()):
             key = next(key for key, value in idle.items() if value)
             raise ValueError(f"models.{key} does nothing without models.trained: name a model there, or leave it out")
