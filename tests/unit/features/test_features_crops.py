@@ -139,6 +139,20 @@ def test_the_record_says_whose_frozen_weights_were_used(seen, tmp_path, how, wei
     assert record["facts"]["frozen_weights"].startswith(weights)
 
 
+def test_a_picture_without_an_object_has_what_the_detector_takes_for_one_and_one_without_a_box_is_refused(
+    seen, tmp_path
+):
+    (tmp_path / "scenes.parquet").write_bytes((seen / "scenes.parquet").read_bytes())
+    rows = [row for row in tables.read(seen / "objects.parquet").to_pylist() if row["scene_id"] != "s:0"]
+    tables.write(tmp_path / "objects.parquet", OBJECTS, rows)
+    found = placed(tmp_path, {"s": seen}, CONTRAST, 1)
+    assert [one.shown.image for one in found if one.shown.image == "s:0" and len(one.boxes)] == ["s:0"]
+    boxless = rows[0] | {"scene_id": "s:0"} | dict.fromkeys("xywh")
+    tables.write(tmp_path / "objects.parquet", OBJECTS, [*rows, boxless])
+    with pytest.raises(InputError, match="tells no box, or no size, of the picture s:0"):
+        placed(tmp_path, {"s": seen}, CONTRAST, 1)
+
+
 def test_scenes_without_boxes_are_refused(seen, tmp_path):
     (tmp_path / "scenes.parquet").write_bytes((seen / "scenes.parquet").read_bytes())
     tables.write(tmp_path / "objects.parquet", OBJECTS, [])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from compvqa import facts
+from compvqa import facts, tables
 from compvqa.errors import InputError
 from compvqa.features.boxes import true_boxes
 from compvqa.features.cuts import cut
@@ -21,6 +21,7 @@ from compvqa.features.settings import CropSettings, PictureSettings
 from compvqa.features.store import ImageRegions, RegionStore, write
 from compvqa.progress import track
 from compvqa.scenes.images import Shown, pictures_of
+from compvqa.scenes.tables import OBJECTS, SCENES
 
 REGIONS, FEATURES = FILES = ("regions.parquet", "features.safetensors")  # of a shard, and of all shards
 AT_ONCE = 16  # pictures whose crops are described together
@@ -41,18 +42,26 @@ def placed(
 ) -> list[Placed]:
     """One shard's pictures of the scene tables ``scenes`` with their regions; ``images`` are folders by image space.
 
-    InputError where a picture has no file, or where the tables tell no size of it or no box of an object in it.
+    InputError where a picture has no file, or where the tables tell no size of it, or no box of what is in it; one of
+    which they tell no object has what the detector takes for one.
     """
-    places, found = dict(true_boxes(scenes)), []
+    places, found, told = dict(true_boxes(scenes)), [], _with_objects(scenes)
     for shown in pictures_of(scenes, images, shard, shards):
         boxes, size = places[shown.image]
-        if not len(boxes) or not all(size):
+        if not all(size) or (not len(boxes) and (shown.image in told or not told)):
             raise InputError(
                 f"{scenes} tells no box, or no size, of the picture {shown.image}: take scenes that do, such as "
                 "those of a world of ours, or features.pictures in the place of features.crops."
             )
         found.append(Placed(shown, detect(shown.image, boxes, size, settings.detector, seed), size))
     return found
+
+
+def _with_objects(scenes: Path) -> set[str]:
+    """The images of which the scene tables tell an object."""
+    there = set(tables.read(scenes / "objects.parquet", OBJECTS, ["scene_id"])["scene_id"].to_pylist())
+    rows = tables.read(scenes / "scenes.parquet", SCENES, ["scene_id", "image"]).to_pylist()
+    return {row["image"] for row in rows if row["scene_id"] in there}
 
 
 def extract(pictures: Sequence[Placed], out: Path, settings: CropSettings) -> dict[str, int]:

@@ -13,6 +13,7 @@ from compvqa.paper.diversity import Gap, gaps, trends
 from compvqa.paper.reference import Reference
 
 WIDTH = 4.2  # inches of a panel
+NUMBER = 0.08  # the share of an axis that a number takes
 
 
 def make(inputs: Inputs, reference: Reference) -> Figure:
@@ -31,8 +32,8 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
         mine = [gap for gap in found if gap.world == world]
         for model in dict.fromkeys(gap.model for gap in mine):
             _points(ax, [gap for gap in mine if gap.model == model], colors[model])
-        places = sorted({gap.held.diversity for gap in mine})
         ax.set_xscale("log", base=2)
+        places = _apart(sorted({gap.held.diversity for gap in mine}))
         ax.set_xticks(places, [str(place) for place in places], minor=False)
         ax.set_xticks([], minor=True)
         ax.set_xlabel("diversity")
@@ -42,6 +43,15 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     figure.legend(handles=marks, loc="outside upper center", ncols=len(marks), fontsize=9)
     style.below(figure, [*trends(found), *reference.notes], int(18 * figure.get_figwidth()))
     return figure
+
+
+def _apart(places: Sequence[int]) -> list[int]:
+    """Those of rising places that have room for their numbers on a logarithmic axis."""
+    kept: list[int] = []
+    for place in places:
+        if not kept or place >= kept[-1] * (places[-1] / places[0]) ** NUMBER:
+            kept.append(place)
+    return kept
 
 
 def _points(ax: Axes, mine: Sequence[Gap], color: str) -> None:
