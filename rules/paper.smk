@@ -55,7 +55,7 @@ if not RUNS:
 REQUIRED["tallies"] = "a trained model: name one in models.trained and what it is trained on in models.splits"
 PAGES = {name: load_page(PAPER.path(name)) for name in CONFIG.paper.show}
 PLAN = Plan(
-    runs=frozenset(tuple(run.split(".")[:3]) for run in [*RUNS, *BASELINES]),
+    runs=frozenset(tuple(run.split(".")[:3]) for run in [*RUNS, *BASELINES, *ASKED]),
     trained=CONFIG.models.trained,
     splits={name: SPLITS.load(name).get("title", name) for name in CONFIG.splits.names},
     setups={name: SPLITS.load(name).get("setup", "") for name in CONFIG.splits.names},

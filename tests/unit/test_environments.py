@@ -20,8 +20,15 @@ from spython.main.parse.parsers import SingularityParser
 from fixtures.definitions import sections
 
 IMAGES = ("cpu", "gpu", "neo4j")
-FAMILIES = {"data": {"graph"}, "models": {"models"}, "publish": {"publish"}, "blender": {"blender"}}
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-blender.lock")
+FAMILIES = {
+    "data": {"graph"},
+    "models": {"models"},
+    "publish": {"publish"},
+    "blender": {"blender"},
+    "inspect": {"inspect"},
+}
+OWN_LOCKS = ("blender", "inspect")  # of extras that ``all`` leaves out
+LOCKS = ("requirements.lock", "requirements-dev.lock", *(f"requirements-{extra}.lock" for extra in OWN_LOCKS))
 SHOWN = ("header", "labels", "help", "files", "environment", "post", "test", "runscript")
 
 
@@ -62,11 +69,12 @@ def test_what_is_generated_is_up_to_date(root):
 def test_the_locks_hold_what_is_asked_for_and_agree(root, lock, asked):
     more = pinned(root / "requirements-dev.lock")
     assert lock.items() <= more.items()
-    blender = pinned(root / "requirements-blender.lock")
-    assert "bpy" not in more and lock.keys() - blender.keys() and blender["bpy"].startswith("5.")
+    own = {extra: pinned(root / f"requirements-{extra}.lock") for extra in OWN_LOCKS}
+    assert all(lock.keys() - pins.keys() for pins in own.values()) and own["blender"]["bpy"].startswith("5.")
+    assert not {"bpy", "inspect-ai"} & more.keys()
     for extra in set(asked) - {"all"}:
         for requirement in asked[extra]:
-            version = {"dev": more, "blender": blender}.get(extra, lock)[canonical(requirement.name)]
+            version = {"dev": more, **own}.get(extra, lock)[canonical(requirement.name)]
             assert requirement.specifier.contains(version), f"{requirement} is locked as {version}"
 
 
@@ -116,7 +124,7 @@ def test_one_lock_installs_on_every_python_and_platform(root, tmp_path, version,
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_conda_environment_pins_what_its_family_asks_for_as_the_lock_does(root, lock, asked, family):
-    lock = pinned(root / "requirements-blender.lock") if family == "blender" else lock
+    lock = pinned(root / f"requirements-{family}.lock") if family in OWN_LOCKS else lock
     given = yaml.safe_load((root / f"envs/{family}.yaml").read_text())["dependencies"]
     by_pip = next((item["pip"] for item in given if isinstance(item, dict)), [])
     pins = dict(text.split("==") for text in [item for item in given if "==" in item] + by_pip)

@@ -37,6 +37,9 @@ RELEASED = '{"image_space": "sprites", "reader": "lxmert_tsv", "files": ["given/
 FEATURES = f'{{"sources": [{RELEASED}], "most_missing": 1}}'
 PARTS = " ".join(f"made/hub/data/iid/{part}.parquet" for part in ("train", "dev", "test"))
 IMAGES = "made/hub/images/pictures-00000-of-00001.parquet"
+VLM = json.dumps({"model": {"inspect": "mockllm/model"}, "prompt": {"text": "{question}"}})
+KEPT = f"--cache made --logs made --config '{VLM}'"
+SEEN = f"--scenes {BED}/scenes/scenes.parquet --images sprites={WORLD}/images"
 SHOWN = f"--pictures sprites={WORLD}/images --world {WORLD}"
 CARD = f"--made {BED}/dataset/questions.parquet.prov.json --split config/splits/iid.yaml"
 # A held-out pair, on a pool of three scenes and one variant of each object.
@@ -88,6 +91,8 @@ annotate words made/pairs.csv --annotator Ann
 read-questions made/dataset --scenes made/scenes --config '{COVR}'
 read-paraphrases made/paraphrases.parquet --file given/paraphrases.csv {ASKED}
 read-features made/features {SCENE_TABLES} --config '{FEATURES}'
+ask made/a.parquet --replies made/r.parquet --run vlm.iid.iid.1 --part test {ASKED} {SEEN} {KEPT}
+bundle-replies made/viewer --logs made/logs
 score {BED}/runs/visualbert-tiny.iid.iid.1/predictions.parquet --split {SPLIT} {ASKED}
 gather-scores made/s.parquet --contrasts made/c.parquet --tallies made/t.parquet --evaluation {BED}/evaluation
 publish-questions made/all.parquet {ASKED} --scenes {BED}/scenes/scenes.parquet
@@ -102,6 +107,7 @@ checkpoint nobody/none --out made/list.json --hub made/cache
 """.strip().splitlines()
 # What asks a server runs until there is none, and what reads a file until it lacks one.
 REFUSED = {"load-neo4j --scenes": "needs NEO4J_URI", "checkpoint nobody/none": "could not be fetched"}
+REFUSED |= {"ask made/a.parquet": "make inspect", "bundle-replies made/viewer": "make inspect"}
 REFUSED |= {"clevr read-hope": "cannot be opened"}
 RUN = """
 import json, shlex, sys

@@ -18,7 +18,7 @@ NAMES = {
     *("testbed", "world", "sources.name", "sources.reader", "dataset.overlap.method", "dataset.presence.method"),
     *("dataset.kind", "dataset.presence.model", "splits.names", "features.released.sources.reader", "models.baselines"),
     *("dataset.candidates.backend", "models.trained", "sources.settings", "features.pictures.backbone"),
-    *("scores.contrasts", "scores.facets", "models.variants", "features.crops"),
+    *("models.asked", "scores.contrasts", "scores.facets", "models.variants", "features.crops"),
     *(
         "models.splits",
         "models.curve.splits",

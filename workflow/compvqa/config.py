@@ -78,6 +78,10 @@ class ModelsSection(Settings):
         description="models without training: modules of compvqa/models, such as maj, majtempl, qtype, executor",
     )
     trained: tuple[str, ...] = Field((), description="files of config/models, without .yaml")
+    asked: tuple[str, ...] = Field(
+        (),
+        description="vision-language models that are asked: files of config/models with a key inspect, without .yaml",
+    )
     seeds: tuple[int, ...] = Field((1, 2), description="a run of each model for each of these")
     splits: tuple[str, ...] = Field((), description="splits that models are trained on, besides iid")
     splits_of: dict[str, tuple[str, ...]] = Field(

@@ -32,13 +32,13 @@ app = typer.Typer(
 @cache
 def commands() -> list[str]:
     """Add all commands to the command line, in the order of the chain, engines' among them; their names."""
-    from compvqa.cli import auditing, data, models, paper, publish, scoring
+    from compvqa.cli import asking, auditing, data, models, paper, publish, scoring
 
     data.before(app)
     for engine in plugins.engines():
         importlib.import_module(f"{plugins.ROOT}.{engine}.cli").add_to(app)
     data.after(app)
-    for part in (models, scoring, paper, publish, auditing):
+    for part in (models, asking, scoring, paper, publish, auditing):
         part.add_to(app)
     return list(_names(app))
 

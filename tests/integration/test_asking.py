@@ -1,0 +1,109 @@
+"""A model behind a server on loopback is asked by inspect_ai: its answers come back, and failures are no answers."""
+
+import subprocess
+import time
+
+import pytest
+
+from compvqa import tables
+from compvqa.asking.replies import REPLIES
+from fixtures.asked import ANSWERS, SECRET, Bed, needs_inspect
+from fixtures.chat_server import BROKEN, HALF, MANY, NONSENSE, TIMEOUT, Chat, pixels, serving
+
+pytestmark = needs_inspect
+
+
+@pytest.fixture
+def bed(tmp_path):
+    return Bed(tmp_path / "bed")
+
+
+def test_answers_are_those_of_the_server_and_nothing_is_asked_twice(bed):
+    with serving(Chat(bed.oracle)) as chat:
+        assert bed.ask(chat.url).returncode == 0
+        assert bed.predictions() == bed.right()
+        assert len(chat.asked) == len(bed.right()) and chat.keys == {f"Bearer {SECRET}"}
+        rows = tables.read(bed.folder / "replies.parquet", REPLIES).to_pylist()
+        assert {(row["how"], row["input_tokens"]) for row in rows} == {("exact", 7), ("form", 7), ("found", 7)}
+        first = (bed.folder / "out.parquet").read_bytes()
+        assert bed.ask(chat.url).returncode == 0
+        assert len(chat.asked) == len(bed.right()) and (bed.folder / "out.parquet").read_bytes() == first
+
+
+def test_the_key_is_in_no_file(bed):
+    with serving(Chat(bed.oracle)) as chat:
+        done = bed.ask(chat.url)
+    assert SECRET not in done.stdout + done.stderr
+    files = [path for path in bed.folder.rglob("*") if path.is_file()]
+    assert len(files) > 30 and not [path for path in files if SECRET.encode() in path.read_bytes()]
+    for log in (bed.folder / "logs").glob("*.eval"):  # a zip
+        shown = subprocess.run(["unzip", "-p", log], capture_output=True, check=False).stdout
+        assert SECRET.encode() not in shown
+
+
+def test_one_pixel_changed_asks_exactly_the_questions_with_that_picture_again(bed):
+    from PIL import Image
+
+    with serving(Chat(bed.oracle)) as chat:
+        assert bed.ask(chat.url).returncode == 0
+        chat.asked.clear()
+        with Image.open(bed.picture(4)) as image:
+            image.putpixel((0, 0), (255, 255, 255))
+            image.save(bed.picture(4))
+        assert bed.ask(chat.url).returncode == 0
+        new = pixels(bed.picture(4).read_bytes())
+        shown = [number for number in range(bed.questions) if number % 3 and 4 in bed.shown(number)]
+        assert shown and sorted(q.text.splitlines()[0] for q in chat.asked) == sorted(f"Question {n}?" for n in shown)
+        assert all(new in question.pictures for question in chat.asked)
+        assert bed.predictions() == bed.right()
+
+
+def test_a_request_that_fails_is_no_answer_and_is_asked_again_alone(bed):
+    again, lost = [MANY, BROKEN], [TIMEOUT, NONSENSE, HALF]  # what OpenAI's client itself tries again, and what not
+    with serving(Chat(bed.oracle, faults=[*again, *lost])) as chat:
+        done = bed.ask(chat.url, timeout=8)
+        assert done.returncode == 1 and not (bed.folder / "out.parquet").exists()
+        assert f"{len(lost)} of {len(bed.right())} requests to openai-api/local/oracle failed" in done.stderr
+        assert "AttemptTimeoutError" in done.stderr and "Traceback" not in done.stderr
+        assert len(chat.asked) == len(bed.right()) + len(again)
+        chat.asked.clear()
+        assert bed.ask(chat.url).returncode == 0
+        assert len(chat.asked) == len(lost) and bed.predictions() == bed.right()
+
+
+def test_after_a_kill_nothing_is_asked_twice_but_what_was_open(bed):
+    wanted, opened = len(bed.right()), 4
+    with serving(Chat(bed.oracle, delay=0.3)) as chat:
+        for kill in range(3):
+            running = subprocess.Popen(
+                bed.command(), cwd=bed.folder, env=bed.environment(chat.url), stderr=subprocess.PIPE
+            )
+            before, end = len(chat.answered), time.monotonic() + 60
+            while len(chat.answered) < min(before + 3, wanted) and time.monotonic() < end:
+                time.sleep(0.02)
+            running.kill()
+            running.communicate()
+            assert not (bed.folder / "out.parquet").exists(), kill
+        chat.delay = 0
+        assert bed.ask(chat.url).returncode == 0
+        assert len(chat.asked) <= wanted + 3 * opened
+        assert bed.predictions() == bed.right()
+
+
+def test_blind_no_picture_is_sent_and_shots_share_no_image_with_their_question(bed):
+    said = list(ANSWERS)
+    with serving(Chat(lambda question: said[len(question.text) % 5])) as chat:
+        assert bed.ask(chat.url, images="zeroed").returncode == 0
+        assert {question.shown for question in chat.asked} == {0}
+        chat.asked.clear()
+        assert bed.ask(chat.url, shots=2, generation={"temperature": 0.5}).returncode == 0
+        assert {question.messages for question in chat.asked} == {5}
+        assert all(question.shown > len(question.pictures) for question in chat.asked)
+
+
+def test_logs_become_a_viewer(bed):
+    with serving(Chat(bed.oracle)) as chat:
+        assert bed.ask(chat.url).returncode == 0
+        command = [*bed.command()[:3], "bundle-replies", "viewer", "--logs", "logs"]
+        subprocess.run(command, cwd=bed.folder, env=bed.environment(chat.url), check=True, capture_output=True)
+    assert (bed.folder / "viewer/index.html").is_file() and list((bed.folder / "viewer/logs").glob("*.eval"))

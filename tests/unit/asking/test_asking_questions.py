@@ -1,0 +1,65 @@
+"""What is asked: the questions of the parts, their pictures in order, and shots that share no image with them."""
+
+import pytest
+from pydantic import ValidationError
+
+from compvqa.asking.questions import Questions
+from compvqa.asking.settings import AskedModel
+from compvqa.errors import InputError
+from fixtures.asked import Bed
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory):
+    return Bed(tmp_path_factory.mktemp("asked") / "bed")
+
+
+def asked(bed, seed=1, **settings):
+    model = AskedModel(inspect="mockllm/model", **settings)
+    folders = {"toy": bed.folder / "images"}
+    questions = Questions(bed.folder / "questions.parquet", None, bed.folder / "scenes.parquet", folders, model, seed)
+    return list(questions.asked(["test"], ["train"]))
+
+
+def test_each_question_of_the_parts_is_asked_of_its_pictures_in_order(bed):
+    found = {one.question_id: one.shown for one in asked(bed)}
+    assert {name: shown.answer for name, shown in found.items()} == bed.right()
+    for name, shown in found.items():
+        assert shown.pictures == tuple(bed.picture(number) for number in bed.shown(int(name[1:])))
+
+
+def test_blind_there_is_no_picture_and_permuted_the_same_in_an_order_of_the_seed(bed):
+    fixed = [one.shown.images for one in asked(bed)]
+    assert {one.shown.pictures for one in asked(bed, images="zeroed")} == {()}
+    one, again, other = (
+        [question.shown.images for question in asked(bed, seed, order="permuted")] for seed in (1, 1, 2)
+    )
+    assert one == again != other != fixed
+    assert [sorted(images) for images in one] == [sorted(images) for images in fixed]
+
+
+@pytest.mark.parametrize("shots", [1, 5])
+def test_shots_are_train_questions_that_share_no_image_with_theirs(bed, shots):
+    train = {f"Question {number}?" for number in range(0, bed.questions, 3)}
+    found = asked(bed, shots=shots)
+    for one in found:
+        assert len({shot.question for shot in one.shots}) == len(one.shots) == shots
+        assert {shot.question for shot in one.shots} <= train
+        assert all(set(one.shown.images).isdisjoint(shot.images) for shot in one.shots)
+    assert asked(bed, shots=shots) == found != asked(bed, seed=2, shots=shots)
+
+
+def test_fewer_shots_do_not_change_which_come_first(bed):
+    assert [one.shots for one in asked(bed, shots=1)] == [one.shots[:1] for one in asked(bed, shots=5)]
+
+
+def test_shots_that_there_are_not_stop_the_run(bed):
+    with pytest.raises(InputError, match="shots that share no image with it, of 20: ask with fewer"):
+        asked(bed, shots=20)
+
+
+@pytest.mark.parametrize("name", ["api_key", "token", "aws_secret", "Authorization"])
+def test_a_secret_in_a_models_file_is_refused(name):
+    with pytest.raises(ValidationError, match="may be a secret: give it by the environment"):
+        AskedModel(inspect="mockllm/model", arguments={name: "x"})
+    AskedModel(inspect="mockllm/model", generation={"max_tokens": 3})

@@ -1,0 +1,129 @@
+"""The questions that a model is asked, with the files of their pictures, and the shots that go before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from compvqa import tables
+from compvqa.asking.settings import AskedModel
+from compvqa.errors import InputError
+from compvqa.models.baseline import GENERATED, PARAPHRASED
+from compvqa.questions.dataset import language_of
+from compvqa.questions.tables import PARAPHRASES
+from compvqa.scenes.images import find_image
+from compvqa.scenes.tables import SCENES
+from compvqa.seeds import generator
+
+_COLUMNS = ("question_id", "part", "text", "answer", "scene_ids")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A question with the pictures that it is asked of, in the order in which they are shown; none if blind."""
+
+    question: str
+    answer: str
+    images: tuple[str, ...]
+    pictures: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of a run: which of its texts is asked, and the shots before it."""
+
+    question_id: str
+    text: str
+    shown: Shown
+    shots: tuple[Shown, ...]
+
+
+class Questions:
+    """What a run asks: the questions in ``parts``, and shots from those in ``shot_parts``.
+
+    Parts are those of the split table ``split``, or the dataset's own where it is None. ``folders`` are those of
+    pictures by image space. All that is drawn is drawn by ``seed`` and the question's id.
+    """
+
+    def __init__(
+        self,
+        dataset: Path,
+        split: Path | None,
+        scenes: Path,
+        folders: Mapping[str, Path],
+        settings: AskedModel,
+        seed: int,
+    ):
+        language_of(dataset)
+        self._rows = tables.read(dataset, columns=_COLUMNS)
+        self._parts = tables.read(split, columns=["part", "question_id"]) if split else self._rows
+        known = tables.read(scenes, SCENES, ["scene_id", "image"])
+        self._image = dict(zip(known["scene_id"].to_pylist(), known["image"].to_pylist(), strict=True))
+        self._folders, self._settings, self._seed = folders, settings, seed
+        self._found: dict[str, Path] = {}
+
+    def asked(
+        self, parts: Sequence[str], shot_parts: Sequence[str] = (), paraphrases: Path | None = None
+    ) -> Iterator[Asked]:
+        """Each question by its text, and those that have a paraphrase by it as well, sorted by id."""
+        rows = self._of(parts)
+        others = tables.read_all([paraphrases] if paraphrases else [], PARAPHRASES)
+        second = dict(zip(others["question_id"].to_pylist(), others["text"].to_pylist(), strict=True))
+        drawn = self._of(shot_parts) if self._settings.shots else []
+        for row in rows:
+            shots = self._shots(row, drawn)
+            for kind, text in ((GENERATED, row["text"]), (PARAPHRASED, second.get(row["question_id"]))):
+                if text is not None:
+                    yield Asked(row["question_id"], kind, self._shown({**row, "text": text}), shots)
+
+    def answers(self) -> list[str]:
+        """The answers that the dataset's questions have, sorted."""
+        return sorted(pc.unique(self._rows["answer"]).to_pylist())
+
+    def _ids(self, parts: Collection[str]) -> pa.Array:
+        chosen = self._parts.filter(pc.is_in(self._parts["part"], pa.array(list(parts), pa.string())))
+        return chosen["question_id"].combine_chunks()
+
+    def _of(self, parts: Collection[str]) -> list[dict]:
+        chosen = self._rows.filter(pc.is_in(self._rows["question_id"], self._ids(parts)))
+        return list(chosen.sort_by("question_id").to_pylist())
+
+    def _shots(self, row: dict, drawn: Sequence[dict]) -> tuple[Shown, ...]:
+        """The shots of a question: drawn from ``drawn`` without any of its own images."""
+        wanted, own, shots = self._settings.shots if drawn else 0, {*self._images(row)}, []
+        random = generator(self._seed, "shots", row["question_id"])
+        for number in random.sample(range(len(drawn)), len(drawn)) if wanted else ():
+            if own.isdisjoint(self._images(drawn[number])):
+                shots.append(self._shown(drawn[number]))
+                if len(shots) == wanted:
+                    return tuple(shots)
+        if len(shots) < wanted:
+            raise InputError(
+                f"question {row['question_id']} has only {len(shots)} shots that share no image with it, of {wanted}: "
+                "ask with fewer."
+            )
+        return ()
+
+    def _images(self, row: dict) -> list[str]:
+        return [self._image[scene] for scene in row["scene_ids"]]
+
+    def _shown(self, row: dict) -> Shown:
+        images = self._images(row)
+        if self._settings.order == "permuted":
+            generator(self._seed, "order", row["question_id"]).shuffle(images)
+        images = images if self._settings.images == "seen" else []
+        return Shown(row["text"], row["answer"], tuple(images), tuple(map(self._picture, images)))
+
+    def _picture(self, image: str) -> Path:
+        if image not in self._found:
+            path = find_image(image, self._folders)
+            if path is None:
+                raise InputError(
+                    f"the picture of {image} is in no folder of `images`: make it, or correct the folders."
+                )
+            self._found[image] = path
+        return self._found[image]

@@ -1,0 +1,80 @@
+"""Commands that ask vision-language models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compvqa.cli.models import Dataset, Paraphrases, Parts, Pictures, SomeSplit
+from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, add, image_folders, optional
+from compvqa.settings import Settings
+
+Scenes = Annotated[Path, typer.Option(help="The scenes table, for the images.")]
+ShotParts = Annotated[list[str], typer.Option(help="A part that shots come from; repeat for more.")]
+
+
+class AskRequest(Settings):
+    """A file of ``config/models`` and its prompt, a file of ``config/prompts``."""
+
+    model: dict
+    prompt: dict
+
+
+def ask(
+    out: Annotated[Path, typer.Argument(help="Table of predictions to write.")],
+    replies: Annotated[Path, typer.Option(help="Table of replies to write.")],
+    run: Annotated[str, typer.Option(help="The run's name.")],
+    dataset: Dataset,
+    part: Parts,
+    scenes: Scenes,
+    images: Pictures,
+    cache: Annotated[Path, typer.Option(help="Folder of the answers that are kept: nothing is asked twice.")],
+    logs: Annotated[Path, typer.Option(help="Folder of inspect_ai's logs.")],
+    split: SomeSplit = None,
+    shot_part: ShotParts = NOTHING,
+    paraphrases: Paraphrases = None,
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Ask a vision-language model (--config: a file of config/models, and its prompt) questions with their pictures."""
+    from compvqa.asking.harness import ask as work
+    from compvqa.asking.parsing import Parser
+    from compvqa.asking.prompts import Prompt
+    from compvqa.asking.questions import Questions
+    from compvqa.asking.replies import read_replies, write_replies
+    from compvqa.asking.settings import AskedModel
+    from compvqa.run import validate
+
+    frame = Frame("ask", config, seed, code)
+    request = frame.settings(AskRequest)
+    model, prompt = validate(AskedModel, request.model, "model"), validate(Prompt, request.prompt, "prompt")
+    questions = Questions(dataset, split, scenes, image_folders(images), model, seed)
+    asked = list(questions.asked(part, shot_part, paraphrases))
+    shown = {path for one in asked for each in (one.shown, *one.shots) for path in each.pictures}
+
+    def made() -> dict[str, int]:
+        answers = questions.answers()
+        replied = work(asked, answers, model, prompt, run, cache, logs)
+        rows = read_replies(replied, run, Parser(answers, model.synonyms), prompt.cue)
+        return {"in": len(asked), "pictures": len(shown), **write_replies(rows, out, replies)}
+
+    given = [dataset, scenes, *optional(split), *optional(paraphrases), *sorted(shown)]
+    frame.run(made, given, [out, replies])
+
+
+def bundle_replies(
+    out: Annotated[Path, typer.Argument(help="Folder of the viewer, which is made anew.")],
+    logs: Annotated[Path, typer.Option(help="Folder of inspect_ai's logs.")],
+) -> None:
+    """Make a viewer of logs that any browser opens from a static server, without inspect_ai."""
+    from compvqa.asking.harness import bundle
+
+    bundle(logs, out)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    add(app, ask, bundle_replies)
