@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -65,6 +65,34 @@ def ask(
     frame.run(made, given, [out, replies])
 
 
+def chats(
+    out: Annotated[Path, typer.Argument(help="JSON lines to write.")],
+    form: Annotated[Literal["llava", "trl"], typer.Option(help="Whose training code shall read them.")],
+    prompt: Annotated[Path, typer.Option(help="A file of config/prompts: what is said beside the pictures.")],
+    dataset: Dataset,
+    part: Parts,
+    scenes: Scenes,
+    images: Pictures,
+    split: SomeSplit = None,
+    code: Code = None,
+) -> None:
+    """Write questions with their answers as chats to fine-tune on: --part of --split, which is all that it allows."""
+    from compvqa.asking.chats import write_chats
+    from compvqa.asking.prompts import Prompt
+    from compvqa.asking.questions import Questions
+    from compvqa.asking.settings import AskedModel
+    from compvqa.files import read_yaml
+    from compvqa.run import validate
+
+    frame = Frame("chats", None, 0, code)
+    frame.note({"form": form, "parts": list(part)})
+    wording = validate(Prompt, read_yaml(prompt), str(prompt))
+    questions = Questions(dataset, split, scenes, image_folders(images), AskedModel(inspect="none/none"), 0)
+    asked = list(questions.asked(part))
+    given = [dataset, scenes, prompt, *optional(split)]
+    frame.run(lambda: write_chats(asked, questions.answers(), wording, form, out), given, [out])
+
+
 def bundle_replies(
     out: Annotated[Path, typer.Argument(help="Folder of the viewer, which is made anew.")],
     logs: Annotated[Path, typer.Option(help="Folder of inspect_ai's logs.")],
@@ -77,4 +105,4 @@ def bundle_replies(
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    add(app, ask, bundle_replies)
+    add(app, ask, chats, bundle_replies)
