@@ -238,3 +238,10 @@ def test_a_number_that_is_no_test_of_its_split_has_a_sign_and_the_table_its_lege
     assert "B asked before" not in one
     plain = table(Row("x", (Cell(60.0, 1.0, 55), Cell(0.4, form="score"))))
     assert "‡" not in to_html(plain) and "ddagger" not in to_latex(plain) and "asked" not in to_csv(plain)
+
+
+def test_latex_says_whose_the_gray_numbers_are():
+    row = Row("x", (compared(0.54, n=9), compared(0.61, n=9)))
+    ours, theirs = (to_latex(replace(table(row), whose=whose)) for whose in ("", "A & B"))
+    assert r"\textcolor{gray}{Gray}: the paper's own numbers." in ours and "of the paper's value" in ours
+    assert r"\textcolor{gray}{Gray}: numbers of A \& B." in theirs and "of the gray value" in theirs

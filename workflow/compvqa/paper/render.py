@@ -279,12 +279,15 @@ def _tex_key(table: Table) -> list[str]:
     """What stands below a table, a paragraph each: why it stands apart, what colours and intervals mean, and notes."""
     gray = r"\textcolor{gray}{Gray}"
     found = [f"Not comparable: {tex(table.apart)}."] * bool(table.apart)
-    found += [f"{gray}: the paper's own {'words' if table.worded() else 'numbers'}."] * any(table.sides())
+    papers = "the paper's own words" if table.worded() else "the paper's own numbers"
+    grays = f"numbers of {tex(table.whose)}" if table.whose else papers
+    found += [f"{gray}: {grays}."] * any(table.sides())
     if any(table.intervals()):
         found.append(tex(table.doubt))
     if table.compared():
         colors = (rf"\textcolor{{{_COLORS[look]}}}{{{_COLORS[look].title()}}}" for look in ("inside", "outside"))
-        near = f"within {NEAR['percent']:g} points (a score: {NEAR['score']}) of the paper's value"
+        of = "the gray" if table.whose else "the paper's"
+        near = f"within {NEAR['percent']:g} points (a score: {NEAR['score']}) of {of} value"
         teal, orange = colors
         found.append(
             f"{teal} where it lies {near}, {orange} where it does not hold that value; else it decides neither."
