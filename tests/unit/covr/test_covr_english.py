@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from compvqa.covr.english import clause, describe, either_relation, either_target, predicate, what
+from compvqa.covr.english import clause, describe, either_relation, either_target, held, predicate, what
 from compvqa.covr.inflection import (
     follows_noun,
     is_plural,
@@ -14,7 +14,7 @@ from compvqa.covr.inflection import (
     said_attribute,
     unsayable,
 )
-from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make, parse
+from compvqa.covr.subgraphs.subgraph import Edge, Held, Modifier, make, parse
 
 
 def g(name, *edges, attribute=None):
@@ -246,3 +246,11 @@ def test_an_attribute_after_its_noun_is_said_with_its_article():
         "made of wood": "made of wood",
     }
     assert {attribute: said_attribute(attribute) for attribute in said} == said
+
+
+def test_a_reference_by_what_others_do_to_it():
+    boys = Held(g("tree", attribute="large"), rel("behind", g("boy")))
+    assert held(boys, "plural") == "boys with a large tree behind them"
+    assert held(boys, "the") == "the boy with a large tree behind him"
+    tea = Held(g("man"), rel("pouring", g("tea", attribute="green"), ("into", "glass")))
+    assert held(tea, "singular") == "green tea with a man pouring it into a glass"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from compvqa.covr import inflection
-from compvqa.covr.subgraphs.subgraph import Edge, Subgraph
+from compvqa.covr.subgraphs.subgraph import Edge, Held, Subgraph
 
 Number = Literal["singular", "plural"]
 
@@ -45,6 +45,20 @@ def predicate(g: Subgraph, number: Number = "singular", parentheses: bool = Fals
 def clause(g: Subgraph, number: Number = "plural", parentheses: bool = False) -> str:
     """Head and predicate as a clause: "people are erasing a mark from a paper"."""
     return _join(head(g, number), predicate(g, number, parentheses))
+
+
+@lru_cache(maxsize=100_000)
+def held(g: Held, form: str, parentheses: bool = False) -> str:
+    """A reference by a relation that something else has to it: "boys with a large tree behind them".
+
+    ``form`` is "plural", "singular" or "the", as in templates.
+    """
+    number: Number = "plural" if form == "plural" else "singular"
+    noun, subject = head(g.edge.target, number), describe(g.subject, parentheses=parentheses)
+    words = inflection.split_determiner(g.edge.name)[0]
+    pronoun = "them" if number == "plural" else inflection.pronoun(g.name)
+    said = _join(noun, "with", subject, words, pronoun, modifiers(g.edge))
+    return f"the {said}" if form == "the" else said
 
 
 def _with_article(g: Subgraph, phrase: str) -> str:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from compvqa.covr.executor import execute
 from compvqa.covr.questions.references import rows
-from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.covr.subgraphs.subgraph import Reference
 from compvqa.programs.rows import Row
 from compvqa.scenes.graph import SceneGraph, SceneStore
 from compvqa.scenes.lexicon import Lexicon
@@ -20,7 +20,7 @@ from compvqa.seeds import generator
 TRIED = 30  # scenes drawn for a seed
 EXCLUSIVE = 0.5  # two names exclude each other if m is above this
 
-RandomScenes = Callable[[Sequence[Subgraph]], Iterator[str]]  # scenes that hold none of the references
+RandomScenes = Callable[[Sequence[Reference]], Iterator[str]]  # scenes that hold none of the references
 
 
 class Draws:
@@ -45,7 +45,7 @@ class Draws:
         held = lru_cache(maxsize=None)(self._held)
         return lambda references: (s for s in drawn if not any(held(g, s) for g in references))
 
-    def _held(self, g: Subgraph, scene_id: str) -> bool:
+    def _held(self, g: Reference, scene_id: str) -> bool:
         scene = self._scene(scene_id)
         program = rows(g)
         program.append(Row("Exists", (), (len(program) - 1,)))

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from compvqa import tables
 from compvqa.covr.questions.references import names
-from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.covr.subgraphs.subgraph import Reference
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.tables import ATTRIBUTES, OBJECTS, RELATIONS
 
@@ -26,7 +26,7 @@ class Readings:
 
     def __init__(self, found: Mapping[str, Mapping[str, tuple[str, ...]]]):
         self._found = found
-        self._several: dict[Subgraph, bool] = {}
+        self._several: dict[Reference, bool] = {}
 
     @classmethod
     def of(cls, lexicon: Lexicon, scenes: Path) -> Readings:
@@ -44,8 +44,8 @@ class Readings:
         """The names n such that what is annotated as n may also be called ``name``, in order."""
         return self._found[kind].get(name, (name,))
 
-    def several(self, g: Subgraph) -> bool:
-        """Whether a name of the subgraph has another reading."""
+    def several(self, g: Reference) -> bool:
+        """Whether a name of the reference has another reading."""
         if g not in self._several:
             self._several[g] = any(name in self._found[kind] for kind, name in names(g))
         return self._several[g]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from compvqa.covr.executor import Entailment
 from compvqa.covr.inflection import unsayable
-from compvqa.covr.subgraphs.subgraph import Edge, Modifier, Subgraph, make
+from compvqa.covr.subgraphs.subgraph import Edge, Held, Modifier, Reference, Subgraph, make
 from compvqa.programs.rows import Row
 from compvqa.scenes.graph import Relation, SceneGraph
 
@@ -47,8 +47,10 @@ def repeats_noun(g: Subgraph, above: frozenset[str] = frozenset()) -> bool:
     return g.name in above or any(repeats_noun(edge.target, below) for edge in g.edges)
 
 
-def names(g: Subgraph) -> Iterator[tuple[str, str]]:
-    """The kind and the name of all that the subgraph names."""
+def names(g: Reference) -> Iterator[tuple[str, str]]:
+    """The kind and the name of all that the reference names."""
+    if isinstance(g, Held):
+        g = replace(g.subject, edges=(*g.subject.edges, g.edge))
     yield "noun", g.name
     if g.attribute is not None:
         yield "attribute", g.attribute
@@ -67,11 +69,13 @@ def unclear(g: Subgraph) -> str | None:
     return "a name that no sentence can be made with" if any(unsayable(*name) for name in names(g)) else None
 
 
-def rows(g: Subgraph, start: int = 0) -> list[Row]:
+def rows(g: Reference, start: int = 0) -> list[Row]:
     """The program rows that find the objects ``g`` refers to, the first of them being row ``start``.
 
     Targets come before the root, as in Table 10; the last row gives the objects.
     """
+    if isinstance(g, Held):
+        return _held_rows(g, start)
     result: list[Row] = []
     targets = []
     for edge in g.edges:
@@ -82,6 +86,14 @@ def rows(g: Subgraph, start: int = 0) -> list[Row]:
     for edge, found in zip(g.edges, targets, strict=True):
         result.append(_relation_row(edge, start + len(result) - 1, found))
     return result
+
+
+def _held_rows(g: Held, start: int) -> list[Row]:
+    """The rows of the subject, of the target, and the relation from the one to the other."""
+    result = rows(g.subject, start)
+    subject = start + len(result) - 1
+    target, *modifiers = _target_rows(g.edge, result, start)
+    return [*result, Row("WithRelationObject", _names(g.edge), (subject, target, *modifiers))]
 
 
 def condition_rows(attribute: str | None, edges: Sequence[Edge]) -> tuple[Row, ...]:
@@ -138,11 +150,14 @@ def _names(edge: Edge) -> tuple[str, ...]:
     return (edge.name, *(modifier.name for modifier in edge.modifiers))
 
 
-def matches(scene: SceneGraph, g: Subgraph, read: Entailment | None = None) -> list[str]:
+def matches(scene: SceneGraph, g: Reference, read: Entailment | None = None) -> list[str]:
     """The ids of the objects in the scene that ``g`` refers to: what :func:`rows` would find there.
 
     With ``read`` a name stands for all names that may be called so, else for itself.
     """
+    if isinstance(g, Held):
+        held = _related(scene, g.edge, matches(scene, g.subject, read), read)
+        return [item for item in matches(scene, g.edge.target, read) if item in held]
     found = _named(scene, g.name, read)
     if g.attribute is not None:
         wanted = (g.attribute,) if read is None else read.entailed("attribute", g.attribute)
@@ -153,6 +168,13 @@ def matches(scene: SceneGraph, g: Subgraph, read: Entailment | None = None) -> l
         subjects = _subjects(scene, edge, read)
         found = [item for item in found if item in subjects]
     return list(found)
+
+
+def _related(scene: SceneGraph, edge: Edge, subjects: Container[str], read: Entailment | None) -> set[str]:
+    """All that the subjects have the relation to."""
+    relations = (edge.name,) if read is None else read.entailed("relation", edge.name)
+    held = (r for name in relations for r in _modified(scene, scene.by_relation.get(name, ()), edge, read))
+    return {r.object_id for r in held if r.subject_id in subjects}
 
 
 def _named(scene: SceneGraph, noun: str, read: Entailment | None) -> Sequence[str]:

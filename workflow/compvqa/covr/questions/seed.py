@@ -15,7 +15,7 @@ from compvqa.covr.questions.readings import Readings
 from compvqa.covr.questions.references import in_distractor, matches, unclear
 from compvqa.covr.questions.templates import Template, Variant, Wording
 from compvqa.covr.subgraphs.simple import closest_subgraphs
-from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.covr.subgraphs.subgraph import Reference, Subgraph
 from compvqa.scenes.graph import SceneGraph
 
 Others = Callable[[str, Subgraph], bool]
@@ -101,27 +101,27 @@ class Seed:
         self.scene = scene
         self._others, self._random_scenes = others, random_scenes
         self._readings = readings
-        self._counts: dict[tuple[int, str], int] = {}
-        self._clear: dict[tuple[int, str], bool] = {}
+        self._counts: dict[tuple[Reference, str], int] = {}
+        self._clear: dict[tuple[Reference, str], bool] = {}
 
-    def count(self, g: Subgraph, scene_id: str) -> int:
+    def count(self, g: Reference, scene_id: str) -> int:
         """The number of objects in the scene that ``g`` refers to."""
-        key = (g.key, scene_id)
+        key = (g, scene_id)
         if key not in self._counts:
             self._counts[key] = len(matches(self.scene(scene_id), g))
         return self._counts[key]
 
-    def clear(self, g: Subgraph, scene_id: str) -> bool:
+    def clear(self, g: Reference, scene_id: str) -> bool:
         """Whether ``g`` refers to the same objects of the scene however its names are read."""
         read = self._readings
         if read is None or not read.several(g):
             return True
-        key = (g.key, scene_id)
+        key = (g, scene_id)
         if key not in self._clear:
             self._clear[key] = len(matches(self.scene(scene_id), g, read)) == self.count(g, scene_id)
         return self._clear[key]
 
-    def values(self, g: Subgraph, scene_id: str, group: str) -> list[str | None]:
+    def values(self, g: Reference, scene_id: str, group: str) -> list[str | None]:
         """The attribute of the group that each object ``g`` refers to in the scene has, None where not just one."""
         scene = self.scene(scene_id)
         found = [
@@ -150,7 +150,7 @@ class Seed:
         """Whether there is a distractor whose key fits one of the patterns."""
         return any(fits(key, patterns) for key in self.negatives)
 
-    def pool(self, template: Template, variant: Variant, references: Sequence[Subgraph]) -> Pool:
+    def pool(self, template: Template, variant: Variant, references: Sequence[Reference]) -> Pool:
         """The scenes that ``variant`` may use for questions about ``references``.
 
         With easy distractors, random scenes stand for those negatives that hold nothing the references refer to.
@@ -160,7 +160,7 @@ class Seed:
         """
         others = self._others
         asked = references if variant.others_exist and others else ()
-        simple = [closest_subgraphs(g) for g in asked]
+        simple = [closest_subgraphs(g) for g in asked if isinstance(g, Subgraph)]
 
         def good(scene_id: str) -> bool:
             # lists, so that all are asked whatever the answers are: what is asked can be told before
@@ -179,7 +179,7 @@ class Seed:
             },
         )
 
-    def _easy(self, references: Sequence[Subgraph], random_scenes: RandomScenes) -> dict[str, list[Negative]]:
+    def _easy(self, references: Sequence[Reference], random_scenes: RandomScenes) -> dict[str, list[Negative]]:
         """The negatives; where no reference refers to anything, in another scene: a random one, none of the seed's.
 
         Each keeps its key and names, so that the same is asked as with related distractors.

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 from pydantic import Field, ValidationError
 
 from compvqa import plugins
-from compvqa.covr.english import clause, describe, noun_phrase, predicate
+from compvqa.covr.english import clause, describe, held, noun_phrase, predicate
 from compvqa.covr.inflection import be, plural
 from compvqa.covr.questions.references import between_rows, object_rows, rows
-from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.covr.subgraphs.subgraph import Held, Reference, Subgraph
 from compvqa.definitions import Definitions
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
@@ -145,10 +145,12 @@ class Phrase:
     ``Do`` "Does" or "Do".
     """
 
-    def __init__(self, g: Subgraph, parentheses: bool):
+    def __init__(self, g: Reference, parentheses: bool):
         self.g, self.parentheses = g, parentheses
 
     def __format__(self, form: str) -> str:
+        if isinstance(self.g, Held):
+            return held(self.g, form, self.parentheses)
         return FORMS[form](self.g, self.parentheses)
 
 
@@ -168,7 +170,7 @@ FORMS: dict[str, Callable[[Subgraph, bool], str]] = {
 EDGE_ROWS: dict[str, Callable[..., list[Row]]] = {"Objects": object_rows, "Between": between_rows}
 
 
-def word(variant: Variant, references: Mapping[str, Subgraph], slots: Mapping[str, Any]) -> Wording:
+def word(variant: Variant, references: Mapping[str, Reference], slots: Mapping[str, Any]) -> Wording:
     """The variant's text and program with its references and slots filled in."""
     texts = []
     for parentheses in (False, True):
@@ -178,7 +180,7 @@ def word(variant: Variant, references: Mapping[str, Subgraph], slots: Mapping[st
     return Wording(texts[0], texts[1], fill(variant.program, references, slots))
 
 
-def fill(skeleton: tuple[SkeletonRow, ...], references: Mapping[str, Subgraph], slots: Mapping[str, Any]) -> list[Row]:
+def fill(skeleton: tuple[SkeletonRow, ...], references: Mapping[str, Reference], slots: Mapping[str, Any]) -> list[Row]:
     """The program of a skeleton, whose own dependencies count the skeleton's rows."""
 
     def value(item: str | int) -> Any:

@@ -44,6 +44,14 @@ class Subgraph:
     attribute: str | None = None
     edges: tuple[Edge, ...] = ()
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Of the whole tree, once: references are asked for again and again."""
+        return hash((self.name, self.attribute, self.edges))
+
     @cached_property
     def key(self) -> int:
         """The canonical key: equal exactly for subgraphs that are equal up to the order of branches."""
@@ -82,9 +90,34 @@ class Subgraph:
             number += 1 + edge.target.size + 2 * len(edge.modifiers)
 
 
+@dataclass(frozen=True)
+class Held:
+    """Objects that others have a relation to: "boys with a large tree behind them" (a large tree is behind the boys).
+
+    ``edge`` is the relation, whose target is what is referred to, and ``subject`` what has it.
+    """
+
+    subject: Subgraph
+    edge: Edge
+
+    @property
+    def name(self) -> str:
+        return self.edge.target.name
+
+
+Reference = Subgraph | Held
+
+
 def make(name: str, attribute: str | None = None, edges: tuple[Edge, ...] = ()) -> Subgraph:
     """A subgraph with its edges, and their modifiers, in canonical order."""
-    ordered = [Edge(e.name, e.target, tuple(sorted(e.modifiers, key=lambda m: (m.name, m.noun)))) for e in edges]
+    ordered = [
+        Edge(e.name, e.target, tuple(sorted(e.modifiers, key=lambda m: (m.name, m.noun))))
+        if len(e.modifiers) > 1
+        else e
+        for e in edges
+    ]
+    if len(ordered) < 2:
+        return Subgraph(name, attribute, tuple(ordered))
     return Subgraph(
         name, attribute, tuple(sorted(ordered, key=lambda e: json.dumps(_edge_data(e), ensure_ascii=False)))
     )

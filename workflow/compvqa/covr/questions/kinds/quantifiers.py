@@ -2,7 +2,8 @@
 all have the same attribute of a group.
 
 The condition is cut off from g: its root's attribute, a relation of the root to a leaf, or both branches of
-a V. What is left is the scope.
+a V. What is left is the scope. Where the root leads to one object with relations of its own, these are a condition too:
+of that object, which is then referred to by the root ("No boys with a large tree behind them are wearing jeans").
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from compvqa.covr import inflection
 from compvqa.covr.inflection import group_name, said_attribute
 from compvqa.covr.questions.references import condition_rows, with_edges, without_attribute
 from compvqa.covr.questions.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.covr.questions.templates import Template, Variant, word
-from compvqa.covr.subgraphs.subgraph import Edge, Subgraph
+from compvqa.covr.subgraphs.subgraph import Edge, Held, Reference, Subgraph, make
 
 OPERATORS = {"All": "All", "Some": "Some", "No": "None"}
 SAME = "All with the same"  # attribute of a group, instead of a condition
@@ -25,26 +27,42 @@ SAME = "All with the same"  # attribute of a group, instead of a condition
 class Form:
     """One way to cut g: scope, condition, and the keys of distractors that differ only in the condition."""
 
-    scope: Subgraph
+    scope: Reference
+    good: Reference  # the scope and the condition
     attribute: str | None
     edges: tuple[Edge, ...]
     keys: tuple[str, ...]
 
 
 def forms(g: Subgraph, condition: str) -> Iterator[Form]:
-    """The forms of one kind of condition: ``attribute``, ``relation`` or ``both`` (branches of a V)."""
+    """The forms of one kind of condition: ``attribute``, ``relation``, ``both`` (branches of a V) or ``inner``."""
     leaves = [(number, edge) for number, edge in g.numbered_edges() if not edge.target.edges]
     if condition == "attribute":
         if g.attribute is not None:
-            yield Form(without_attribute(g), g.attribute, (), ("0_attr",))
+            yield Form(without_attribute(g), g, g.attribute, (), ("0_attr",))
+    elif condition == "inner":
+        yield from _inner_forms(g)
     elif condition == "both":
         if len(leaves) == len(g.edges) == 2:
             keys = tuple(key for number, edge in leaves for key in _keys(number, edge))
-            yield Form(with_edges(g, ()), None, g.edges, keys)
+            yield Form(with_edges(g, ()), g, None, g.edges, keys)
     else:
         for number, edge in leaves:
             rest = [other for other in g.edges if other is not edge]
-            yield Form(with_edges(g, rest), None, (edge,), _keys(number, edge))
+            yield Form(with_edges(g, rest), g, None, (edge,), _keys(number, edge))
+
+
+def _inner_forms(g: Subgraph) -> Iterator[Form]:
+    """The relations of the one object that the root leads to, if they lead to leaves; the root's is turned round."""
+    if len(g.edges) != 1 or inflection.is_finite(g.edges[0].name) or g.edges[0].name in inflection.BARE:
+        return
+    [(number, edge)] = g.numbered_edges()
+    inner, leaves = edge.target, list(edge.target.numbered_edges())
+    if not leaves or any(leaf.target.edges for _, leaf in leaves) or inflection.is_mass(inner.name):
+        return
+    scope = Held(with_edges(g, ()), replace(edge, target=with_edges(inner, ())))
+    keys = tuple(key for offset, leaf in leaves for key in _keys(number + 1 + offset, leaf))
+    yield Form(scope, Held(with_edges(g, ()), edge), None, inner.edges, keys)
 
 
 def _keys(number: int, edge: Edge) -> tuple[str, ...]:
@@ -67,7 +85,7 @@ def _of_form(
     quantifier = SAME if same else rng.choice(sorted(OPERATORS))
     pool = seed.pool(template, variant, [form.scope])
     sets = _sets(quantifier, _Scenes.of(seed, pool, form, seed.group if same else None), rng)
-    condition = replace(form.scope, attribute=None, edges=form.edges)
+    condition = make(form.scope.name, None, form.edges)
     wording = word(
         variant,
         {"scope": form.scope, "condition": condition},
@@ -107,7 +125,7 @@ class _Scenes:
             return seed.count(form.scope, scene_id)
 
         def good(scene_id: str) -> int:
-            return seed.count(seed.graph, scene_id)
+            return seed.count(form.good, scene_id)
 
         holding = [scene_id for scene_id in pool.positives if good(scene_id) and clear(scene_id)]
         failing = pool.scenes(lambda s: scope(s) > 0 and good(s) == 0 and clear(s))
