@@ -92,6 +92,7 @@ read-questions made/dataset --scenes made/scenes --config '{COVR}'
 read-paraphrases made/paraphrases.parquet --file given/paraphrases.csv {ASKED}
 read-features made/features {SCENE_TABLES} --config '{FEATURES}'
 ask made/a.parquet --replies made/r.parquet --run vlm.iid.iid.1 --part test {ASKED} {SEEN} {KEPT}
+ask-cost --part test {ASKED} {SEEN} --config '{VLM}' --pictures qwen2-vl
 chats made/chats.jsonl --form trl --prompt config/prompts/short.yaml --part train {ASKED} {SEEN}
 bundle-replies made/viewer --logs made/logs
 score {BED}/runs/visualbert-tiny.iid.iid.1/predictions.parquet --split {SPLIT} {ASKED}

@@ -33,6 +33,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "take_weights": ("compvqa.training.fine_tuned", "compvqa.models.{model}"),
     "predict": ("compvqa.training.prediction", "compvqa.models.{model}"),
     "baseline": ("compvqa.models.baseline", "compvqa.models.{model}", "compvqa.{language}.trace"),
+    "ask_cost": ("compvqa.asking.cost", "compvqa.asking.questions"),
     "chats": ("compvqa.asking.chats", "compvqa.asking.questions"),
     "ask": ("compvqa.asking.harness", "compvqa.asking.replies"),
     "scores": (

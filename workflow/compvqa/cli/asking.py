@@ -65,6 +65,36 @@ def ask(
     frame.run(made, given, [out, replies])
 
 
+def ask_cost(
+    dataset: Dataset,
+    part: Parts,
+    scenes: Scenes,
+    images: Pictures,
+    split: SomeSplit = None,
+    shot_part: ShotParts = NOTHING,
+    pictures: Annotated[str, typer.Option(help="Whose rule says how many tokens a picture is.")] = "",
+    config: Config = None,
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Say what ``ask`` would ask, without asking: requests, pictures, and about how many tokens."""
+    from compvqa.asking.cost import RULES, cost
+    from compvqa.asking.prompts import Prompt
+    from compvqa.asking.questions import Questions
+    from compvqa.asking.settings import AskedModel
+    from compvqa.errors import InputError
+    from compvqa.run import validate
+
+    if pictures and pictures not in RULES:
+        raise InputError(f"--pictures {pictures} is no rule that is known: use one of {', '.join(RULES)}.")
+    frame = Frame("ask_cost", config, seed, code)
+    request = frame.settings(AskRequest)
+    model, prompt = validate(AskedModel, request.model, "model"), validate(Prompt, request.prompt, "prompt")
+    questions = Questions(dataset, split, scenes, image_folders(images), model, seed)
+    asked = list(questions.asked(part, shot_part))
+    frame.run(lambda: cost(asked, questions.answers(), prompt, pictures), [dataset, scenes, *optional(split)], [])
+
+
 def chats(
     out: Annotated[Path, typer.Argument(help="JSON lines to write.")],
     form: Annotated[Literal["llava", "trl"], typer.Option(help="Whose training code shall read them.")],
@@ -105,4 +135,4 @@ def bundle_replies(
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    add(app, ask, chats, bundle_replies)
+    add(app, ask, ask_cost, chats, bundle_replies)
