@@ -23,7 +23,7 @@ rule clevr_questions:
     params:
         config=data(DATASET.section("questions")),
         asking=ASKING,
-        asked=ASKED,
+        asked=ASKING_DIGEST,
         seed=CONFIG.seed,
         code=code_of("clevr_questions"),
     shell:

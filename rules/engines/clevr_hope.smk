@@ -65,7 +65,7 @@ rule pair_scenes:
     params:
         config=pair_settings,
         words=f"--words={near(WORDS)}",
-        asked=ASKED,
+        asked=ASKING_DIGEST,
         code=code_of("pair_scenes"),
     shell:
         f"python -m compvqa clevr pair-scenes {{output.taken:q}} --scenes {T}/scenes {{params.words:q}}"
@@ -95,7 +95,7 @@ rule pair_questions:
         config=pair_settings,
         sets=lambda wildcards: repeated("--set", sets_in(wildcards)),
         asking=ASKING,
-        asked=ASKED,
+        asked=ASKING_DIGEST,
         seed=CONFIG.seed,
         code=code_of("pair_questions"),
     shell:

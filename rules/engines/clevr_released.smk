@@ -26,7 +26,7 @@ rule read_clevr_questions:
     params:
         files=data(repeated("--file", [f"{side}={path}" for side, path in DATASET.files.items()])),
         asking=ASKING,
-        asked=ASKED,
+        asked=ASKING_DIGEST,
         code=code_of("read_clevr_questions"),
     shell:
         f"python -m compvqa clevr read-questions {READ} {{params.files:q}} {{params.asking:q}}"

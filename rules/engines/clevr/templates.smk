@@ -5,4 +5,4 @@ if missing := [path for path in (*FAMILIES, WORDS) if not path.exists()]:
     raise WorkflowError(f"{missing[0]} does not exist: correct dataset.templates or dataset.words in the config.")
 # How a command is given them, and their content, which counts instead of their place and date.
 ASKING = [*repeated("--templates", map(near, FAMILIES)), f"--words={near(WORDS)}"]
-ASKED = files_digest(*FAMILIES, WORDS)
+ASKING_DIGEST = files_digest(*FAMILIES, WORDS)
