@@ -28,7 +28,7 @@ NAMES = {
         "containers.cpu",
         "containers.gpu",
     ),
-    *("containers.neo4j", "publish.version", "publish.published"),
+    *("containers.neo4j", "models.splits_of", "publish.version", "publish.published"),
 }
 RELEASED = {
     "testbed": "hostile",
