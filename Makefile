@@ -42,7 +42,7 @@ results/index.html: $(wildcard results/*/paper/index.html)
 
 report: $(VENV)/.installed  ## make the Snakemake report of what has been run
 	@if [ ! -e $(REPORT) ] || [ results/$(TESTBED)/paper/index.html -nt $(REPORT) ]; then \
-	  $(SNAKEMAKE) --report $(REPORT); fi
+	  $(SNAKEMAKE) --report $(REPORT) --report-metadata workflow/report/metadata.yaml; fi
 
 plan: $(VENV)/.installed  ## say what a run of CONFIG would do, why, and about what it would cost
 	@$(BIN)/python workflow/plan.py --configfile $(CONFIG)
