@@ -19,16 +19,9 @@ NAMES = {
     *("dataset.kind", "dataset.presence.model", "splits.names", "features.released.sources.reader", "models.baselines"),
     *("dataset.candidates.backend", "models.trained", "sources.settings", "features.pictures.backbone"),
     *("models.asked", "scores.contrasts", "scores.facets", "models.variants", "features.crops"),
-    *(
-        "models.splits",
-        "models.curve.splits",
-        "models.curve.models",
-        "dataset.judged.arms",
-        "paper.show",
-        "containers.cpu",
-        "containers.gpu",
-    ),
-    *("containers.neo4j", "models.splits_of", "publish.version", "publish.published"),
+    *("models.splits", "models.curve.splits", "models.curve.models", "dataset.judged.arms", "paper.show"),
+    *("containers.cpu", "containers.gpu"),
+    *("containers.neo4j", "models.splits_of", "publish.datasheet", "publish.version", "publish.published"),
 }
 RELEASED = {
     "testbed": "hostile",
