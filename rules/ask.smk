@@ -73,5 +73,7 @@ rule replies:
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
+    params:
+        code=code_of("ask"),
     shell:
         f"{ASKS}python -m compvqa bundle-replies {{output.viewer:q}} --logs {LOGS_OF_ASKED}{TEE}"

@@ -127,7 +127,7 @@ def test_overlap_of_the_real_vocabulary(made, lexicon, tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "accuracy", "precision"),
-    [("noun", 0.88, 0.90), ("attribute", 0.42, 0.95), ("relation", 0.70, 0.80)],
+    [("noun", 0.88, 0.90), ("attribute", 0.42, 0.95), ("relation", 0.79, 0.70)],
 )
 def test_the_lexicon_against_people(lexicon, kind, accuracy, precision):
     """Accuracy, and how often what the lexicon calls exclusive is; attributes are told with much caution."""

@@ -100,7 +100,7 @@ def test_a_finished_run_agrees_with_its_manifest_and_what_was_done_to_it_since_i
     path = results / "scenes/objects.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"?")
     record = results / "dataset/questions.parquet.prov.json"
-    record.write_text(record.read_text().replace('"out": 652', '"out": 653'))
+    record.write_text(re.sub(r'"out": \d', '"out": 9', record.read_text(), count=1))
     shutil.rmtree(results / "paper")
     (results / "splits/has-quant-all.parquet").unlink()
     (results / "splits/mine.parquet").write_text("")
@@ -134,7 +134,7 @@ def test_two_runs_are_compared_by_config_counts_and_questions(finished, edited):
     assert done.returncode == 0, done.stderr
     told = json.loads(out.read_text())
     assert [(row["key"], row["A"], row["B"]) for row in told["config"]] == [("train_per_template", 40, 30)]
-    assert told["questions"]["only A"]["n"] > 0 and told["questions"]["only B"]["n"] == 0
+    assert told["questions"]["only A"]["n"] > told["questions"]["only B"]["n"]  # fewer are taken, and not the same ones
     assert not told["code"] and not told["inputs"] and not told["stages"]
     changed = {"dataset/questions.parquet", "splits/iid.parquet"}
     assert set(told["outputs"]["differ"]) == changed

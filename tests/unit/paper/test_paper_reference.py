@@ -211,7 +211,7 @@ def test_no_template_or_operator_of_the_paper_is_left_out():
 
 
 @needs_papers
-@pytest.mark.parametrize("name", DEFINITIONS)
+@pytest.mark.parametrize("name", [name for name in DEFINITIONS if name.partition("/")[0] in TEXTS])
 def test_quotes_are_the_papers_words_and_hold_the_numbers(name):
     text = TEXTS[name.partition("/")[0]].read_text(encoding="utf-8")
     text = re.sub(r"-\n+(?=[a-z])", "", text)  # words cut at a line's end

@@ -113,7 +113,7 @@ def test_released_weights_and_their_words_are_trained_and_answer(module, release
     settings = TrainingSettings(optimisation=RATE)
     asked = folder / "questions.parquet"
     counts = train(name, asked, None, ["train"], ["dev"], *given, None, tmp_path / "run", size, settings, 1)
-    assert (counts["in"], counts["dev"], counts["answers"]) == (8, 4, 2)
+    assert (counts["in"], counts["held out"], counts["answers"]) == (8, 4, 2)
     described = read_json(tmp_path / "run/model.json")
     assert Tokenizer.from_str(described["tokenizer"]).encode("is it red").ids == [7, 8, 9]
     learnt = load_file(tmp_path / "run/model.safetensors")

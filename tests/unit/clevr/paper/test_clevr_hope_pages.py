@@ -28,7 +28,7 @@ from fixtures.paper_tables import PAPERS, rows_of
 
 FOLDER = PAPERS / "clevr-hope"
 PAGES = {path.stem: load(path) for path in sorted(FOLDER.glob("*.yaml"))}
-INPUTS = {"tallies", "definitions", "words", "models", "dataset", "scenes", "images"}
+INPUTS = {"tallies", "scores", "definitions", "words", "models", "dataset", "scenes", "images"}
 TALLIED = [name for name, page in PAGES.items() if "tallies" in page.inputs]
 # One page of each module and of each way in which it is asked; others are made by the same code.
 MADE = {
@@ -90,7 +90,7 @@ def words_of(module, inputs, name: str) -> str:
 def test_there_is_a_page_of_every_table_and_figure_of_the_paper():
     assert {f"table{number}" for number in range(1, 21)} | {f"figure{number}" for number in range(1, 28)} <= {*PAGES}
     assert {*PAGES} - {f"{kind}{number}" for kind in ("table", "figure") for number in range(1, 28)} == {
-        *("findings", "measures", "gaps", "gap-by-diversity")
+        *("findings", "measures", "gaps", "gap-by-diversity", "grid")
     }
     others = {f"{name}.csv" for name in PAGES}
     assert all(set(page.inputs) <= INPUTS | others for page in PAGES.values())

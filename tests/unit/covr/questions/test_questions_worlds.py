@@ -215,10 +215,15 @@ WITHOUT_ATTRIBUTE = {"VERIFYATTR", "CHOOSEATTR", "QUERYATTR", "VERIFYQUANTATTR",
 
 def holds_something_asked_about(program: list[Row], scene: SceneGraph) -> bool:
     """Whether a reference of the question refers to something in the scene."""
-    parts = [row if row.operation in REFERRING else Row("Scene") for row in program]
-    values = trace(parts, [scene])
+    refers = [row.operation in REFERRING or turned_round(program, row) for row in program]
+    values = trace([row if there else Row("Scene") for row, there in zip(program, refers, strict=True)], [scene])
     sets = [row.dependencies[0] for row in program if row.operation in REFERRED]
-    return any(any(values[at]) for at in sets if program[at].operation in REFERRING)
+    return any(any(values[at]) for at in sets if refers[at])
+
+
+def turned_round(program: list[Row], row: Row) -> bool:
+    """Whether the row refers by a relation of something else to it, and does not ask what that relation leads to."""
+    return row.operation == "WithRelationObject" and program[row.dependencies[0]].operation in REFERRING
 
 
 def test_random_scenes_stand_for_all_distractors_but_those_that_the_answer_needs(worlds):
