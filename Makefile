@@ -56,9 +56,9 @@ test: lint  ## lint, then all tests
 
 INSPECT = .venv-inspect
 inspect: $(INSPECT)/.installed  ## set up what asks vision-language models, in an environment of its own (docs/asking.md)
-$(INSPECT)/.installed: requirements-inspect.lock | $(VENV)/.installed
+$(INSPECT)/.installed: requirements-inspect.lock
 	$(PYTHON) -m venv $(INSPECT)
-	$(BIN)/uv pip install --python $(INSPECT)/bin/python --no-deps --require-hashes --requirements $<
+	$(INSPECT)/bin/python -m pip install --quiet --no-deps --require-hashes --requirement $<
 	@touch $@
 
 test-inspect: $(INSPECT)/.installed $(VENV)/.installed-dev  ## the tests that ask models behind a server on loopback (minutes)
