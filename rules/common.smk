@@ -275,10 +275,10 @@ def checkpoints():
 
 
 def given_files():
-    """The files outside the workflow that the config names, and the released weights of its models."""
+    """The files and folders of pictures outside the workflow that the config names, and released weights of its models."""
     raw = [path for paths in CONFIG.raw().values() for path in paths]
     lexicon = CONFIG.lexicon.files() if CONFIG.lexicon else []
-    return [*map(str, [*raw, *lexicon, *DATASET.given(), *CONFIG.features.released.files])]
+    return [*map(str, [*raw, *lexicon, *DATASET.given(), *CONFIG.features.released.files, *CONFIG.images.values()])]
 
 
 def definition_of(split):

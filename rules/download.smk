@@ -9,7 +9,10 @@ for row in DOWNLOADS:
         name:
             re.sub(r"\W", "_", f"download_{row.name}_{row.file}")
         output:
-            files=expand(f"resources/{row.name}/{{file}}", file=row.files()),
+            files=[
+                directory(f"resources/{row.name}/{file}") if file in row.folders() else f"resources/{row.name}/{file}"
+                for file in row.files()
+            ],
             record=f"resources/{row.name}/{row.file}.prov.json",
         log:
             f"logs/download/{row.name}_{row.file}.log",

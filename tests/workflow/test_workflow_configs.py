@@ -19,7 +19,7 @@ SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
 ON_TOP_OF = {"demo-full": "config", "tiny-full": "tiny"}
 ON_TOP_OF |= {"clevr-hope-nmn": "clevr-hope", "clevr-hope-medium-lxmert": "clevr-hope-medium"}
 ON_TOP_OF |= {"clevr-hope-medium-raw": "clevr-hope-medium", "clevr-hope-grid": "clevr", "covr-pairs": "config"}
-ON_TOP_OF |= {"covr-fine-tuned": "covr-released"}
+ON_TOP_OF |= {"covr-fine-tuned": "covr-released", "clevr-official-models": "clevr-official"}
 PARAPHRASED = ("Development (paraphrased)", "Test (paraphrased)")
 SIZES = (0, 50, 125, 250, 500, 1000, 2500, 5000, 10_000, 20_000, 33_000)  # of Figure 13
 # Numbers of the paper that no run here can have: people were asked, generated questions have nobody's paraphrases, and

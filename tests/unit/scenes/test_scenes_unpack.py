@@ -82,6 +82,15 @@ def test_only_wanted_members_are_written(tmp_path, make, kind):
 
 
 @pytest.mark.parametrize(("make", "kind"), MAKERS)
+def test_a_wanted_folder_is_all_files_in_it(tmp_path, make, kind):
+    archive = make(tmp_path / "made", ["deep/a.txt", "deep/er/b.txt", "deeper/c.txt", "deep.txt"])
+    assert unpack(archive, tmp_path / "out", kind, ["deep/"]) == 2
+    assert sorted(path.name for path in (tmp_path / "out").rglob("*.txt")) == ["a.txt", "b.txt"]
+    with pytest.raises(InputError, match="holds no 'depth/', but"):
+        unpack(archive, tmp_path / "out", kind, ["depth/"])
+
+
+@pytest.mark.parametrize(("make", "kind"), MAKERS)
 def test_a_wanted_member_that_is_not_there_is_told_with_those_that_are(tmp_path, make, kind):
     archive = make(tmp_path / "made", ["a.txt", "b.txt"])
     with pytest.raises(InputError, match="holds no 'c.txt', but 'a.txt', 'b.txt': correct the members"):

@@ -32,7 +32,8 @@ class Download:
     """A row of ``sources.tsv``: ``bytes`` may be unknown; ``unpack`` is "", "zip" or "tar".
 
     ``sha256`` is that of the file, ``git:`` and the id of the file's blob in its Git repository, or ``lock``.
-    ``members`` names the files of the archive that the workflow reads, with spaces between: only these are unpacked.
+    ``members`` names the files of the archive that the workflow reads, with spaces between, or folders, each with a "/"
+    behind it: only these are unpacked.
     ``about_mb`` is about how much these take, for plans of a run that has not fetched them; four times as much is
     refused.
     """
@@ -49,8 +50,12 @@ class Download:
     about_mb: str = ""
 
     def files(self) -> list[str]:
-        """The files that it gives: the members that the workflow reads, or itself."""
-        return self.members.split() or [self.file]
+        """The files and folders that it gives: the members that the workflow reads, or itself."""
+        return [member.rstrip("/") for member in self.members.split()] or [self.file]
+
+    def folders(self) -> list[str]:
+        """Those of them that are folders."""
+        return [member.rstrip("/") for member in self.members.split() if member.endswith("/")]
 
     def declared(self) -> float | None:
         """About how many bytes its files take, if that is known."""

@@ -9,7 +9,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -71,7 +71,8 @@ def unpack(
     declared: float | None = None,
     times: int = FACTOR,
 ) -> int:
-    """Unpack the ``wanted`` files of a zip or tar archive into ``folder``, or all files; the number of files.
+    """Unpack the ``wanted`` files of a zip or tar archive into ``folder``, or all files; the number of files. A name
+    that ends in "/" wants all files in that folder.
 
     Raises :class:`Refused` before anything is written if any path in the archive is absolute, goes up (".."), is too
     long, or is a link or a device, or if a wanted file needs a password; and where it is broken. Raises
@@ -161,12 +162,13 @@ def _checked(archive: Path, name: str, plain: bool, folder: bool) -> str:
 def _chosen(archive: Path, found: Iterator[_Member], wanted: Sequence[str]) -> list[_Member]:
     """The wanted members, or all; each name once, as the last of that name replaces those before."""
     members = {member.name: member for member in found}
-    missing = [name for name in wanted if name not in members]
+    named = {name: _within(name, members) for name in wanted}
+    missing = [name for name, inside in named.items() if not inside]
     if missing:
         few = ", ".join([*(repr(name[:60]) for name in sorted(members)[:5]), *["…"][: len(members) > 5]]) or "nothing"
         advice = "correct the members in the list of sources, or delete it to fetch it again"
         raise InputError(f"{archive} holds no {missing[0]!r}, but {few}: {advice}.")
-    chosen = [members[name] for name in wanted] if wanted else list(members.values())
+    chosen = [members[name] for inside in named.values() for name in inside] if wanted else list(members.values())
     for member in chosen:
         if member.encrypted:
             advice = "ask its publisher for an archive that needs none"
@@ -174,6 +176,11 @@ def _chosen(archive: Path, found: Iterator[_Member], wanted: Sequence[str]) -> l
         if any(parent.as_posix() in members for parent in PurePosixPath(member.name).parents):
             raise Refused(f"{archive} holds {member.name!r} below a file")
     return chosen
+
+
+def _within(wanted: str, names: Iterable[str]) -> list[str]:
+    """The file of that name, or those in the folder of that name, which ends in "/"."""
+    return [name for name in names if name == wanted or (wanted.endswith("/") and name.startswith(wanted))]
 
 
 def _check_size(archive: Path, chosen: Sequence[_Member], declared: float | None, times: int) -> None:
