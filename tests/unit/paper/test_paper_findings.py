@@ -32,6 +32,9 @@ def test_every_claim_is_true_of_the_papers_own_numbers(made, tmp_path):
         if claim.share:
             assert rows[fact.text]["By the paper's numbers"] == "fits"
             continue
+        if claim.of[0] == "figure13-table":  # curves without a printed number
+            assert rows[fact.text]["First (paper)"] == rows[fact.text]["By the paper's numbers"] == ""
+            continue
         first = float(rows[fact.text]["First (paper)"])
         second = float(rows[fact.text]["Second (paper)"]) if claim.less else 0
         assert claim.at_least <= first - second <= claim.at_most, fact.text

@@ -78,6 +78,14 @@ def test_the_curve_has_a_number_for_each_m():
     }
 
 
+def test_a_gain_needs_both_ends_of_all_its_steps():
+    runs = [("visualbert-covr", "has-quant", f"m{m}") for m in (0, 50, 125, 2500)]
+    plan = replace(trained(*runs, splits={"has-quant": "HAS-QUANT"}), sizes=(0, 50, 125, 2500))
+    gains = {column: has for (row, column), has in filled(page("figure13-table"), plan).items() if row == "HAS-QUANT"}
+    assert gains["From 0 to 50"] and gains["From 125 to 2,500"] and gains["M = 2,500"]
+    assert not gains["Beyond 2,500"] and not gains["Before and after"]  # nothing was trained beyond
+
+
 def test_a_split_of_ones_own_is_a_row_of_the_tables_of_its_setup():
     plan = replace(PLAN, splits={"mine": "MINE"}, setups={"mine": "few-shot"})
     assert lacking(page("table7"), plan) == ""

@@ -94,10 +94,10 @@ def test_accuracy_by_m_is_of_the_runs_with_an_m(tmp_path):
         run("visualbert.has-quant.m0.1", 0.9, facet="property", value="V"),
     ]
     curve = results(tmp_path, rows, model="visualbert").by_m("HAS-QUANT", "test")
-    assert list(curve.index) == [0, 50, 250]
-    assert curve["mean"].tolist() == pytest.approx([0.15, 5.15, 25.15])
-    assert curve["low"].tolist() == pytest.approx([-9.9, -4.9, 15.1])
-    assert curve["high"].tolist() == pytest.approx([10.2, 15.2, 35.2])
+    assert list(curve) == [0, 50, 250]
+    assert [score.mean for score in curve.values()] == pytest.approx([0.15, 5.15, 25.15])
+    assert [score.interval[0] for score in curve.values()] == pytest.approx([-9.9, -4.9, 15.1])
+    assert [score.interval[1] for score in curve.values()] == pytest.approx([10.2, 15.2, 35.2])
 
 
 def test_the_widest_interval_of_generalization_scores_is_taken(tmp_path):
@@ -160,4 +160,4 @@ def test_a_score_tells_what_was_asked_before_of_any_of_its_runs(tmp_path):
     assert beside(comp, 50.0, REFERENCE).sign == "‡" and beside(size, 50.0, REFERENCE).sign == ""
     assert found.contrast("generalization", "some", "test")[1] == 70  # made of the three
     assert found.contrast("generalization", "other", "test")[1] == 0
-    assert found.by_m("some", "test")["asked"].tolist() == [9]
+    assert [score.asked for score in found.by_m("some", "test").values()] == [9]

@@ -228,3 +228,16 @@ def test_a_curve_of_a_split_that_was_asked_before_is_marked(asked):
         figure = few_shot.make(asked, wanted)
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()][1:] == ["ANS-NUM ‡", "HAS-QUANT"]
     assert figure.get_supxlabel().startswith("‡ no test of what the split holds out")
+
+
+def test_gains_over_m_are_sums_of_differences_with_intervals_that_hold_those_of_their_ends(world, tmp_path):
+    rows = rows_of("figure13-table", world.inputs, tmp_path)
+    scores = pq.read_table(world.inputs["scores"][0]).to_pandas()
+    scores = scores[(scores["part"] == "dev_comp") & (scores["split"] == "ans_num") & (scores["facet"] == "all")]
+    scores = scores[scores["variant"].str.startswith("m")].assign(mean=100 * scores["right"] / scores["n"])
+    by_m = scores.groupby("variant").agg({"mean": "mean", "low": "min", "high": "max"})
+    row = rows["ANS-NUM"]
+    assert float(row["From 0 to 50"]) == pytest.approx(by_m["mean"]["m50"] - by_m["mean"]["m0"], abs=1e-4)
+    ends = 100 * (by_m["low"]["m50"] - by_m["high"]["m0"]), 100 * (by_m["high"]["m50"] - by_m["low"]["m0"])
+    assert (float(row["From 0 to 50 low"]), float(row["From 0 to 50 high"])) == pytest.approx(ends, abs=1e-4)
+    assert row["Beyond 2,500"] == row["From 125 to 2,500"] == ""  # these were not trained

@@ -187,9 +187,15 @@ def _panels(reference: Reference, plan: Plan) -> Cells:
 
 
 def _few_shot(reference: Reference, plan: Plan) -> Cells:
+    """A number for each M, and one for each gain over steps from one M to another."""
+    columns = {f"M = {m:,}": [m] for m in plan.sizes}
+    for name, steps in reference.options.get("gains", {}).items():
+        ends = [(start, max(plan.sizes, default=0) if end is None else end) for start, end in steps]
+        columns[name] = [m for step in ends for m in step] if all(start < end for start, end in ends) else []
     for title in reference.options["splits"]:
-        for m in plan.sizes:
-            yield (title, f"M = {m}"), [Answers(_model(reference, plan), name, f"m{m}") for name in plan.named(title)]
+        for column, sizes in columns.items():
+            runs = [Answers(_model(reference, plan), name, f"m{m}") for m in sizes for name in plan.named(title)]
+            yield (title, column), runs
 
 
 def _held_pairs(reference: Reference, plan: Plan) -> Cells:

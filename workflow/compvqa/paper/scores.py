@@ -95,17 +95,15 @@ class Results:
             score.asked for score in found if score
         )
 
-    def by_m(self, split: str, part: str) -> pd.DataFrame:
-        """Accuracy (mean, and low and high of the interval, in percent) on a part of a split by M, how many train
-        questions with the tested property the model saw: of the runs of the variants ``m<M>``; and how many examples
-        their pretraining ``asked`` before."""
+    def by_m(self, split: str, part: str) -> dict[int, Score]:
+        """The accuracy on a part of a split by M, ascending, how many train questions with the tested property the
+        model saw: of the runs of the variants ``m<M>``."""
         rows = self.rows[(self.rows["model"] == self.model) & (self.rows["split"] == plain(split))]
         rows = rows[(rows["part"] == part) & (rows["text"] == GENERATED)]
         rows = rows[rows["facet"] == ALL]
         rows = rows.assign(m=rows["variant"].str.extract(OF_M, expand=False)).dropna(subset=["m"])
         scores = {int(m): _score(of) for m, of in rows.groupby("m")}
-        found = {m: (score.mean, *score.interval, score.asked) for m, score in sorted(scores.items()) if score}
-        return pd.DataFrame.from_dict(found, orient="index", columns=["mean", "low", "high", "asked"])
+        return {m: score for m, score in sorted(scores.items()) if score}
 
     def _of(self, shown: Shown, split: str | Sequence[str], part: str, text: str) -> pd.DataFrame:
         names = {plain(name) for name in ([split] if isinstance(split, str) else split)}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Mapping
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
@@ -11,7 +12,7 @@ from compvqa.paper import style
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import SIGN
-from compvqa.paper.scores import Results
+from compvqa.paper.scores import Results, Score
 
 ZERO = 20  # below it the axis of M is linear, so that 0 has a place on it
 
@@ -32,9 +33,9 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     if band.low is not None and band.high is not None:
         ax.axvspan(band.low, band.high, color=style.LINE, alpha=0.45, lw=0, label=band.text)
     for (name, curve), color in zip(curves.items(), style.COLORS, strict=False):
-        _draw(ax, name + (f" {SIGN}" if curve["asked"].any() else ""), curve, color)
+        _draw(ax, name + (f" {SIGN}" if _asked(curve) else ""), curve, color)
     ax.set_title(f"Accuracy by M ({reference.options['part'].partition('_')[0]}, %)")
-    seen = sorted({int(m) for curve in curves.values() for m in curve.index})
+    seen = sorted({m for curve in curves.values() for m in curve})
     ax.set_xscale("symlog", linthresh=ZERO, linscale=0.5)
     ax.set_xlim(-3, 1.25 * max(seen[-1], ZERO))
     ax.xaxis.set_major_locator(FixedLocator(seen))
@@ -44,13 +45,18 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     ax.set_ylim(0, 100)
     ax.set_xlabel(f"M, train questions with the property; {reference.facts['few'].text}")
     ax.legend(loc="lower right", fontsize=9)
-    if any(curve["asked"].any() for curve in curves.values()):
+    if any(map(_asked, curves.values())):
         style.legend_of_sign(figure)
     return figure
 
 
-def _draw(ax: Axes, name: str, curve: pd.DataFrame, color: str) -> None:
-    """``curve``: mean, low and high in percent, by M."""
-    if len(curve):
-        ax.fill_between(curve.index, curve["low"], curve["high"], color=color, alpha=0.15, lw=0)
-        ax.plot(curve.index, curve["mean"], color=color, marker="o", ms=4, label=name)
+def _draw(ax: Axes, name: str, curve: Mapping[int, Score], color: str) -> None:
+    """``curve``: scores by M."""
+    if curve:
+        low, high = zip(*(score.interval for score in curve.values()), strict=True)
+        ax.fill_between(list(curve), low, high, color=color, alpha=0.15, lw=0)
+        ax.plot(list(curve), [score.mean for score in curve.values()], color=color, marker="o", ms=4, label=name)
+
+
+def _asked(curve: Mapping[int, Score]) -> bool:
+    return any(score.asked for score in curve.values())
