@@ -18,6 +18,8 @@ MB = 1e6
 # Jobs look things up in these files, so their size says little of the work: a table says what is looked up. They are
 # features, weights, and the lists of a checkpoint's files.
 LOOKED_UP = re.compile(r"\.(safetensors|bin)$|@[^/]*\.json$")
+# What a drawn picture costs by
+LOOK = ("width", "height", "light_samples", "mirrored", "renderer")
 MODEL_SIZE = re.compile(r"hidden|layers|heads|pixels|intermediate|size")
 
 
@@ -75,9 +77,10 @@ def gone_through(job: Job) -> list[str]:
 
 
 def models_of(jobs: Sequence[Job]) -> list[str]:
-    """The model of each of these jobs, by its size, as its part of the config says, or whose weights it reads.
+    """The model of each of these jobs, by its size, as its part of the config says, or whose weights it reads; of one
+    that draws CLEVR's pictures, their size.
 
-    Each job comes after those whose outputs it reads; empty for a job without a model.
+    Each job comes after those whose outputs it reads; empty for a job without any of these.
     """
     weights: dict[str, str] = {}
     models = []
@@ -93,8 +96,19 @@ def _model(settings: Mapping) -> str:
         return _words(str(settings["model"]), settings.get("settings", {}))
     if "backbone" in settings:  # of whole pictures, squashed to a square
         return f"{settings['backbone']} side={settings.get('side')} stride={settings.get('stride')}"
+    if look := next(_looks(settings), None):
+        return " ".join(["pictures", *(f"{key}={look[key]}" for key in LOOK if key in look)])
     encoder = settings.get("encoder", {})
     return _words(str(encoder["checkpoint"]), encoder.get("changes", {})) if "checkpoint" in encoder else ""
+
+
+def _looks(settings: object) -> Iterator[Mapping]:
+    """All parts of the settings that say how large pictures are drawn, and how finely."""
+    if isinstance(settings, Mapping):
+        if settings.keys() >= {"width", "height", "light_samples"}:
+            yield settings
+        for part in settings.values():
+            yield from _looks(part)
 
 
 def _words(name: str, settings: Mapping) -> str:
