@@ -66,6 +66,25 @@ def test_the_english_of_all_questions(results, shared):
     assert len(broken) == 300 and len(missed) <= 30, missed
 
 
+def test_any_leaf_triplet_is_a_condition_or_an_answer(results):
+    """An example of each form; of quantifiers more than a third have a scope of more than a noun (11 % before)."""
+    table = read(results / "questions/questions.parquet", columns=["text", "program", "template"])
+    texts = set(table["text"].to_pylist())
+    assert {
+        "Some telephones with a mug next to them are on a desk",
+        "No computers that are on a desk and have a bottle next to them are white",
+        "Some tables with black frames on them are brown",
+        "Some jackets that a man has are grey",
+        "All girls that are curling hair are curling it with a curling iron",
+        "The table with a vase on top of it has a cloth or a wheel?",
+        "What does the table with a vase on top of it have?",
+        "The person that is examining a woman is examining her using a stethoscope or a mirror?",
+        "What is the woman that is picking cotton picking it from?",
+    } <= texts
+    quantified = [json.loads(row["program"]) for row in table.to_pylist() if row["template"] == "VERIFYQUANT"]
+    assert sum(len(program) > 2 for program in quantified) > 0.35 * len(quantified)
+
+
 def test_a_text_stands_for_one_program(results):
     table = read(results / "questions/questions.parquet", columns=["text", "program"])
     assert len(set(zip(*(table[name].to_pylist() for name in ("text", "program")), strict=True))) == len(

@@ -4,7 +4,18 @@ import csv
 
 import pytest
 
-from compvqa.covr.english import clause, describe, either_relation, either_target, held, predicate, what
+from compvqa.covr.english import (
+    clause,
+    describe,
+    either_modifier,
+    either_relation,
+    either_target,
+    held,
+    modified,
+    predicate,
+    what,
+    what_modifier,
+)
 from compvqa.covr.inflection import (
     follows_noun,
     is_plural,
@@ -254,3 +265,37 @@ def test_a_reference_by_what_others_do_to_it():
     assert held(boys, "the") == "the boy with a large tree behind him"
     tea = Held(g("man"), rel("pouring", g("tea", attribute="green"), ("into", "glass")))
     assert held(tea, "singular") == "green tea with a man pouring it into a glass"
+    boys = Held(g("tree"), rel("behind", g("boy", rel("wearing", "hat"), attribute="asleep")))
+    assert held(boys, "plural") == "boys that are asleep and are wearing a hat and have a tree behind them"
+    assert held(boys, "the") == "the boy that is asleep and is wearing a hat and has a tree behind him"
+    shirt = Held(g("man"), rel("wears", g("shirt", rel("on", "bed"))))
+    assert held(shirt, "the") == "the shirt that is on a bed and that a man wears"
+    assert held(Held(g("girl"), rel("picking up", g("cup"))), "plural") == "cups that a girl is picking up"
+    assert held(Held(g("glasses"), rel("has", g("lens"))), "plural") == "lenses that glasses have"
+
+
+@pytest.mark.parametrize(
+    ("edge", "be", "texts"),
+    [
+        (
+            rel("lighting", "cigar", ("using", "candle")),
+            "is",
+            ["are lighting it using a candle", "lighting it using", "is lighting it using a candle or water"],
+        ),
+        (
+            rel("flapping its", "wing", ("in", "air")),
+            "are",
+            ["are flapping them in air", "flapping them in", "are flapping them in a candle or water"],
+        ),
+        (
+            rel("carries", "woman", ("on his", "shoulder")),
+            "is",
+            ["carry her on their shoulder", "carry her on", "carries her on its candle or its water"],
+        ),
+    ],
+)
+def test_a_modifier_is_asked_for_of_what_was_named_before(edge, be, texts):
+    [modifier] = edge.modifiers
+    assert modified(edge, modifier) == texts[0]
+    assert what_modifier(edge, modifier.name, be)[1] == texts[1]
+    assert either_modifier(edge, modifier.name, ["candle", "water"], be) == texts[2]

@@ -57,6 +57,12 @@ def test_a_relation_modifier_must_hold():
     assert ask(BOTH, *finds, Row("WithRelation", ("stirring", "in"), (2, 0, 1)), Row("Count", (), (4,))) == 0
 
 
+def test_a_modifier_leads_to_its_object_by_the_names_of_both(shared_names=("stirring with", "stirring in")):
+    man = [Row("Find", ("man",)), Row("Scene")]
+    led = [trace([*man, Row("WithRelationObject", (name,), (0, 1))], BOTH)[2] for name in shared_names]
+    assert [[list(ids) for ids in found] for found in led] == [[["5"], []], [[], []]]
+
+
 def test_counting_objects_images_and_groups():
     assert ask(BOTH, CUPS, Row("Count", (), (0,))) == 3
     assert ask([*BOTH, EMPTY], CUPS, Row("UniqueImages", (), (0,)), Row("Count", (), (1,))) == 2

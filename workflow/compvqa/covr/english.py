@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from compvqa.covr import inflection
-from compvqa.covr.subgraphs.subgraph import Edge, Held, Subgraph
+from compvqa.covr.subgraphs.subgraph import Edge, Held, Modifier, Subgraph
 
 Number = Literal["singular", "plural"]
 
@@ -49,15 +49,22 @@ def clause(g: Subgraph, number: Number = "plural", parentheses: bool = False) ->
 
 @lru_cache(maxsize=100_000)
 def held(g: Held, form: str, parentheses: bool = False) -> str:
-    """A reference by a relation that something else has to it: "boys with a large tree behind them".
+    """A reference by a relation that something else has to it: "boys with a large tree behind them", "boys that are
+    wearing a hat and have a tree behind them", "hats that a man wears".
 
     ``form`` is "plural", "singular" or "the", as in templates.
     """
     number: Number = "plural" if form == "plural" else "singular"
     noun, subject = head(g.edge.target, number), describe(g.subject, parentheses=parentheses)
-    words = inflection.split_determiner(g.edge.name)[0]
-    pronoun = "them" if number == "plural" else inflection.pronoun(g.name)
-    said = _join(noun, "with", subject, words, pronoun, modifiers(g.edge))
+    words, be = inflection.split_determiner(g.edge.name)[0], inflection.be(g.name, number)
+    own = _predicates(g.edge.target, be, parentheses)
+    if inflection.takes_pronoun(words) and not inflection.is_finite(words):
+        pronoun = "them" if number == "plural" else inflection.pronoun(g.name)
+        has = f"that {own} and {'have' if be == 'are' else 'has'}" if own else "with"
+        said = _join(noun, has, subject, words, pronoun, modifiers(g.edge))
+    else:
+        verb = inflection.predicate_verb(words, inflection.be(g.subject.name, "singular"))
+        said = _join(noun, f"that {own} and" if own else "", "that", subject, verb, modifiers(g.edge))
     return f"the {said}" if form == "the" else said
 
 
@@ -145,6 +152,39 @@ def either_target(edge: Edge, nouns: Sequence[str], be: str, whose: str = "its")
     return _join(inflection.predicate_verb(relation, be), " or ".join(targets), modifiers(edge, whose))
 
 
+def modified(edge: Edge, modifier: Modifier) -> str:
+    """A modifier as a predicate of several that have the relation: "are lighting it using a candle"."""
+    verb = inflection.predicate_verb(_again(edge, "their"), "are")
+    return _join(verb, _modifier(modifier.name, modifier.noun, "their"))
+
+
+def what_modifier(edge: Edge, modifier: str, be: str, whose: str = "its") -> tuple[str, str]:
+    """A question for what the relation's modifier leads to: ("What is", "lighting it using") the woman."""
+    auxiliary, verb = inflection.question_verb(_again(edge, whose), be)
+    return f"What {auxiliary}", _join(verb, inflection.split_determiner(modifier)[0])
+
+
+def either_modifier(edge: Edge, modifier: str, nouns: Sequence[str], be: str, whose: str = "its") -> str:
+    """The relation's modifier with a choice of nouns: "is lighting it using a candle or a lighter"."""
+    words, owned = inflection.split_determiner(modifier)
+    verb = inflection.predicate_verb(_again(edge, whose), be)
+    theirs = owned in inflection.POSSESSIVES
+    chosen = (f"{whose} {noun}" if theirs else inflection.article(noun, noun) for noun in nouns)
+    return _join(verb, words, " or ".join(chosen))
+
+
+def _again(edge: Edge, whose: str) -> str:
+    """The relation's words with a pronoun for its target, which was named before: "lighting it"."""
+    return f"{inflection.split_determiner(edge.name)[0]} {_pronoun(edge, whose)}"
+
+
+def _pronoun(edge: Edge, whose: str) -> str:
+    """The pronoun for the relation's target as it was said: "it", "them" for "their wings"."""
+    owned = inflection.split_determiner(edge.name)[1] in inflection.POSSESSIVES
+    many = owned and _owned_number(edge.target.name, whose) == "plural"
+    return "them" if many else inflection.pronoun(edge.target.name)
+
+
 def either_relation(relations: tuple[str, str], edge: Edge, be: str, whose: str = "its") -> tuple[str, str]:
     """A choice of relations to the edge's target, around their subject: ("Is", "holding a hat or wearing it") the man.
 
@@ -163,9 +203,7 @@ def either_relation(relations: tuple[str, str], edge: Edge, be: str, whose: str 
     auxiliary = asked[0][0].capitalize() if alike else ""
     if edge.modifiers:
         return auxiliary, f"{one} or {other} {target}"
-    owned = inflection.split_determiner(named)[1] in inflection.POSSESSIVES
-    many = owned and _owned_number(edge.target.name, whose) == "plural"
-    return auxiliary, f"{one} {target} or {other} {'them' if many else inflection.pronoun(edge.target.name)}"
+    return auxiliary, f"{one} {target} or {other} {_pronoun(Edge(named, edge.target), whose)}"
 
 
 def _join(*parts: str) -> str:

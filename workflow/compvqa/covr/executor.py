@@ -132,7 +132,7 @@ def _related(world: _World, row: Row, given: list, index: int) -> list[Relation]
     return [
         relation
         for name in world.names("relation", row.arguments[0])
-        for relation in scene.by_relation.get(name, ())
+        for relation in scene.leading(name)
         if relation.subject_id in subjects and relation.object_id in targets and _modified(relation, modifiers)
     ]
 

@@ -34,6 +34,7 @@ PREPOSITIONS, PARTICLES = (
     _words("prepositions"),
     _words("particles"),
 )  # what begins, and ends, an attribute after its noun
+SEPARABLE = _words("separable")  # particles that follow the object of their verb: "picking it up"
 PREDICATES = _words("predicates")  # attributes that never stand before a noun
 NUMBERED = _words("numbered")  # begin a name that has its number or its determiner with it: "two men"
 CLAUSES = _words("clauses")  # make a name a clause: "glasses are empty"
@@ -189,6 +190,12 @@ def pronoun(noun: str) -> str:
     if head in MEN or (head.endswith("man") and head not in PERSONS):
         return "him"
     return "them" if head in PERSONS or is_plural(noun) else "it"
+
+
+@cache
+def takes_pronoun(relation: str) -> bool:
+    """Whether a pronoun can follow the relation: "behind them", "holding it", not "picking up it"."""
+    return relation.split(" ")[-1] not in SEPARABLE
 
 
 @cache

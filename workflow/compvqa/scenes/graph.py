@@ -82,6 +82,20 @@ class SceneGraph:
             result.setdefault(relation.name, []).append(relation)
         return result
 
+    @cached_property
+    def by_modifier(self) -> dict[str, list[Relation]]:
+        """What modifiers lead to, as relations of their subjects, by both names: "cutting with" → (man, knife)."""
+        result: dict[str, list[Relation]] = {}
+        for relation in self.relations:
+            for modifier, object_id in relation.modifiers:
+                name = f"{relation.name} {modifier}"
+                result.setdefault(name, []).append(Relation(name, relation.subject_id, object_id))
+        return result
+
+    def leading(self, name: str) -> Sequence[Relation]:
+        """The relations of a name; if there are none, what a relation's modifier leads to by both their names."""
+        return self.by_relation[name] if name in self.by_relation else self.by_modifier.get(name, ())
+
 
 class SceneStore:
     """The graphs of the scenes in a folder of scene tables.

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from compvqa import tables
-from compvqa.covr.questions.references import matches, substitute, with_edges, without_attribute
+from compvqa.covr.questions.references import matches, substitute, without_attribute
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, Subgraph, make
 from compvqa.covr.subgraphs.tables import RELATED, SEEDS
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.seeds import stable_hash, text_key
 from unit.covr.subgraphs.graph_worlds import write_scenes
+from unit.covr.subgraphs.related_oracle import leaves
 
 NOUNS = {"boy": 4, "cat": 3, "hat": 2, "table": 2, "jeans": 2, "leaf": 1}
 ATTRIBUTES = {"red": "color", "blue": "color", "old": None, "young": None}
@@ -29,7 +30,10 @@ def scene(number: int) -> SceneGraph:
         objects[str(i)] = Object(str(i), name, {a: ATTRIBUTES[a] for a in sorted(attributes)})
     pairs = [rng.sample(sorted(objects), 2) for _ in range(rng.randint(2, 6))]
     relations = tuple(
-        Relation(rng.choice(RELATIONS), a, b, (("with", b),) if rng.random() < 0.1 else ()) for a, b in pairs
+        Relation(
+            rng.choice(RELATIONS), a, b, (("with", rng.choice(sorted(set(objects) - {a, b}))),) * (rng.random() < 0.3)
+        )
+        for a, b in pairs
     )
     return SceneGraph(f"w:{number:03}", objects, relations)
 
@@ -122,27 +126,21 @@ def distance_1(g: Subgraph) -> Iterator[Change]:
 def distance_2(g: Subgraph, seen: set[tuple[str, str, str]]) -> Iterator[Change]:
     """Two nodes replaced, as templates need it; ``seen`` are the relations of the world by their names."""
     single = list(changes(g))
-    leaves = [(number, edge) for number, edge in g.numbered_edges() if not edge.target.edges]
-    others = {number: with_edges(g, [e for e in g.edges if e is not edge]) for number, edge in leaves}
     for key, node, name, attribute in single:
         one = {(node, attribute): name}
         if g.edges and g.attribute and key != "0_attr":
             for _, _, other, of_attribute in single:
                 if of_attribute:
                     yield f"{key}_neg_attr_root", one | {(0, True): other}, without_attribute(g)
-        if len({edge.name for _, edge in leaves}) < len(leaves):
-            continue
-        for number, edge in leaves:
-            if key.endswith("_name") and node != number + 1:
+        for leaf in leaves(g):
+            if key.endswith("_name") and node not in leaf.inside:
                 for other in NOUNS:
-                    if other != edge.target.name and (g.name, edge.name, other) in seen:
-                        changed = one | {(number + 1, False): other}
-                        yield f"{key}_neg_object_{number + 1}", changed, others[number]
-            if key in ("0_name", "0_attr"):
+                    if other != leaf.noun and (leaf.subject, leaf.name, other) in seen:
+                        yield f"{key}_neg_object_{leaf.node + 1}", one | {(leaf.node + 1, False): other}, leaf.rest
+            if leaf.alone and key in leaf.told_by:
                 for other in RELATIONS:
-                    if other != edge.name and (g.name, other, edge.target.name) in seen:
-                        changed = one | {(number, False): other}
-                        yield f"{key}_neg_relation_{number}", changed, make(g.name, g.attribute)
+                    if other != leaf.name and (leaf.subject, other, leaf.noun) in seen:
+                        yield f"{key}_neg_relation_{leaf.node}", one | {(leaf.node, False): other}, leaf.alone
 
 
 def _related(g: Subgraph, start: SceneGraph, graphs: list[SceneGraph]) -> Iterator[tuple[str, str, list, list]]:
@@ -152,7 +150,9 @@ def _related(g: Subgraph, start: SceneGraph, graphs: list[SceneGraph]) -> Iterat
         yield ("mult", start.scene_id, [], [])
         yield from (("mult", s, [], []) for s in counts if counts[s] >= 2)
         yield from (("no_mult", s, [], []) for s in counts if counts[s] == 1)
-    seen = {(o.objects[r.subject_id].name, r.name, o.objects[r.object_id].name) for o in graphs for r in o.relations}
+    related = [(o.objects, r) for o in graphs for r in o.relations]
+    seen = {(names[r.subject_id].name, r.name, names[r.object_id].name) for names, r in related}
+    seen |= {(r.name, modifier, names[where].name) for names, r in related for modifier, where in r.modifiers}
     for key, names, absent in [*distance_1(g), *distance_2(g, seen)]:
         second = substitute(g, names)
         found = [o.scene_id for o in graphs if matches(o, second) and not matches(o, absent)]

@@ -34,6 +34,7 @@ SLOTS = (
         "first_said",
         "second_said",
         "attribute_said",
+        "modified",
         "group",
         "group_name",
         "quantifier",

@@ -162,7 +162,72 @@ def changed_attribute(own, other, extra):
             World(g("man", rel("pouring", "tea", ("into", "glass")))).add(
                 "0_name", g("cook", rel("pouring", "tea", ("into", "glass"))), nodes=[0], names=["cook"]
             ),
-            {"What is the man pouring into a glass?": "tea"},
+            {
+                "What is the man pouring into a glass?": "tea",
+                "What is the man that is pouring tea pouring it into?": "glass",
+            },
+        ),
+        (
+            "QUERYOBJECT",
+            World(g("tree", rel("behind", g("boy", rel("holding", "cup"))), attribute="large"))
+            .add(
+                "4_name",
+                g("tree", rel("behind", g("boy", rel("holding", "pen"))), attribute="large"),
+                nodes=[4],
+                names=["pen"],
+            )
+            .add("2_name", g("tree", rel("behind", g("girl", rel("holding", "cup")))), nodes=[2], names=["girl"]),
+            {"What is the boy with a large tree behind him holding?": "cup pen"},
+        ),
+        (
+            "CHOOSEOBJECT",
+            World(g("woman", rel("lighting", "cigar", ("using", "candle"), ("in", "hand"))))
+            .add(
+                "6_name",
+                g("woman", rel("lighting", "cigar", ("using", "lighter"), ("in", "hand"))),
+                nodes=[6],
+                names=["lighter"],
+            )
+            .add(
+                "0_name_neg_object_6",
+                g("man", rel("lighting", "cigar", ("using", "lighter"), ("in", "hand"))),
+                nodes=[0, 6],
+                names=["man", "lighter"],
+            ),
+            {
+                f"The woman that is lighting a cigar in a hand is lighting it using {choice}?": "candle lighter"
+                for choice in ("a candle or a lighter", "a lighter or a candle")
+            },
+        ),
+        (
+            "CHOOSEOBJECT",
+            World(g("tree", rel("behind", g("boy", rel("wearing", "jeans")))))
+            .add("4_name", g("tree", rel("behind", g("boy", rel("wearing", "skirt")))), nodes=[4], names=["skirt"])
+            .add(
+                "0_name_neg_object_4",
+                g("dog", rel("behind", g("boy", rel("wearing", "skirt")))),
+                nodes=[0, 4],
+                names=["dog", "skirt"],
+            ),
+            {
+                f"The boy with a tree behind him is wearing {choice}?": "jeans skirt"
+                for choice in ("jeans or a skirt", "a skirt or jeans")
+            },
+        ),
+        (
+            "CHOOSEREL",
+            World(g("tree", rel("behind", g("boy", rel("wearing", "hat")))))
+            .add("3_relation", g("tree", rel("behind", g("boy", rel("holding", "hat")))), nodes=[3], names=["holding"])
+            .add(
+                "2_name_neg_relation_3",
+                g("tree", rel("behind", g("girl", rel("holding", "hat")))),
+                nodes=[2, 3],
+                names=["girl", "holding"],
+            ),
+            {
+                f"Is the boy with a tree behind him {choice}?": "holding wearing"
+                for choice in ("wearing a hat or holding it", "holding a hat or wearing it")
+            },
         ),
         (
             "QUERYOBJECT",
@@ -223,8 +288,8 @@ def changed_attribute(own, other, extra):
                 names=["couch", "black"],
             ),
             {
-                "Does the pillow that is on a bed and the pillow that is on a couch have the same color?": "true false",
-                "Does the pillow that is on a couch and the pillow that is on a bed have the same color?": "true false",
+                "Do the pillow that is on a bed and the pillow that is on a couch have the same color?": "true false",
+                "Do the pillow that is on a couch and the pillow that is on a bed have the same color?": "true false",
             },
         ),
         (
@@ -308,6 +373,59 @@ def test_distractors_of_distance_2_come_first(templates):
     ]
     for draft in drafts:
         assert any("neg_attr_root" in scene_id for scene_id in draft.scenes)
+
+
+QUANTIFIED = [
+    (
+        g("tree", rel("behind", g("boy", rel("wearing", "jeans")))),
+        ("4_name", g("tree", rel("behind", g("boy", rel("wearing", "skirt"))))),
+        {"boys with a tree behind them are wearing jeans"},
+    ),
+    (
+        g("tree", rel("behind", g("boy", rel("in", "park"), rel("wearing", "jeans")))),
+        ("4_name", g("tree", rel("behind", g("boy", rel("in", "road"), rel("wearing", "jeans"))))),
+        {
+            "boys that are wearing jeans and have a tree behind them are in a park",
+            "boys that are in a park and have a tree behind them are wearing jeans",
+            "boys with a tree behind them are in a park and are wearing jeans",
+        },
+    ),
+    (
+        g("man", rel("wears", g("hat", attribute="white"))),
+        ("2_attr", g("man", rel("wears", g("hat", attribute="black")))),
+        {"hats that a man wears are white", "men wear a white hat"},
+    ),
+    (
+        g("woman", rel("lighting", "cigar", ("using", "candle"))),
+        ("4_name", g("woman", rel("lighting", "cigar", ("using", "lighter")))),
+        {
+            "women that are lighting a cigar are lighting it using a candle",
+            "women are lighting a cigar using a candle",
+        },
+    ),
+    (
+        g("man", rel("jumping from", "land", ("into", "land"))),
+        ("4_name", g("man")),
+        {"men are jumping from land into land"},
+    ),
+    (
+        g("man", rel("picking up", "cup", ("with", "hand"))),
+        ("4_name", g("man")),
+        {"men are picking up a cup with a hand"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("own", "other", "said"), QUANTIFIED)
+def test_quantifiers_cut_off_any_leaf(templates, own, other, said):
+    """A leaf of the root, one of what the root leads to, and a modifier that a pronoun can come before."""
+    (key, second), last = other, "an end"
+    world = World(own).add(key, second, nodes=[int(key[0])], names=[last], times=2)
+    made = every(world, templates["VERIFYQUANT"])
+    assert {text.split(" ", 1)[1] for text in made} == said
+    for text in said:
+        if own.size == second.size:
+            assert set(made[f"Some {text}"]) | set(made[f"No {text}"]) | set(made[f"All {text}"]) == {"true", "false"}
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 Each is checked from the tables alone, on the scenes as they were drawn. ``COMPVQA_WORLDS=100`` tries more worlds.
 """
 
+import json
 import os
 import random
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -27,6 +29,7 @@ from compvqa.programs.rows import Row, from_json
 from compvqa.scenes.graph import SceneGraph
 from compvqa.scenes.lexicon import Lexicon, LexiconData
 from compvqa.seeds import stable_hash
+from unit.covr.questions.leaf_oracle import Asked
 from unit.covr.questions.question_worlds import ATTRIBUTES, NOUNS, RELATIONS, scene
 from unit.covr.subgraphs.graph_store import Pairs, Store, split_of
 from unit.covr.subgraphs.related_oracle import World
@@ -206,6 +209,31 @@ def test_two_to_five_images_of_one_split(asked):
         assert {split_of(scene_id) for scene_id in scene_ids} == {question["split"]}
         splits[question["split"]] += 1
     assert set(splits) == {"train", "val"}
+
+
+LEAF_TEXTS = {  # of each form, how its text begins
+    "a relation": r"(All|Some|No) (\w+ )+(is|are) (wearing|near|on) ",
+    "of what others have a relation to": r"(All|Some|No) (\w+ )+with (\w+ )+(them|it)( with \w+)* are ",
+    "its attribute": r"(All|Some|No) (\w+ )*with (\w+ )+(them|it)( with (a )?\w+)* are (red|blue|old|young)$",
+    "of one with two": r"(All|Some|No) (\w+ )+and have (\w+ )+(them|it)( with (a )?\w+)* are ",
+    "a modifier": r"(All|Some|No) (\w+ )+(are) (wearing|near|on) (it|them|him|her) with ",
+    "choice of what such a one has": r"The \w+ with (\w+ )+(is|are) (wearing|near|on) (a )?\w+ or ",
+    "what such a one has": r"What (is|are) the \w+ with (\w+ )+(wearing|on)\?",
+    "choice of its relations": r"(Is|Are) the \w+ with (\w+ )+or (wearing|near|on) (it|them|him)\?",
+    "choice of a modifier": r"The (\w+ )+(is|are) (wearing|near|on) (it|them|him) with (a )?\w+ or ",
+}
+
+
+def test_each_leaf_triplet_is_a_condition_or_an_answer_that_holds(asked):
+    """An oracle that shares no code with the generator or the executor gives each question's answer."""
+    told = defaultdict(set)
+    for question, _, scenes in asked:
+        if question["template"] in ("VERIFYQUANT", "CHOOSEOBJECT", "QUERYOBJECT", "CHOOSEREL"):
+            assert Asked(json.loads(question["program"]), scenes).answer() == question["answer"], question["text"]
+            for form, pattern in LEAF_TEXTS.items():
+                if re.match(pattern, question["text"]):
+                    told[form].add(question["answer"])
+    assert set(LEAF_TEXTS) - set(told) == set()
 
 
 REFERRING = {"Find", "Filter", "WithRelation"}  # the rows of references

@@ -115,7 +115,8 @@ class World:
         threshold: float = 0.5,
     ):
         self.scenes = {scene.scene_id: scene for scene in scenes}
-        self.seen: dict[str, set[tuple[str, str, str]]] = defaultdict(set)  # subject's noun, relation, object's noun
+        # by split: a subject's noun, relation and object's noun; a relation, modifier and noun
+        self.seen: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
         self.holding: dict[tuple[str, tuple[str, str]], list[str]] = defaultdict(list)  # scenes by split and name
         for scene in self.scenes.values():
             split = split_of(scene.scene_id)
@@ -123,6 +124,7 @@ class World:
                 self.holding[split, name].append(scene.scene_id)
             for r in scene.relations:
                 self.seen[split].add((scene.objects[r.subject_id].name, r.name, scene.objects[r.object_id].name))
+                self.seen[split] |= {(r.name, name, scene.objects[where].name) for name, where in r.modifiers}
         self.overlap, self.threshold = overlap, threshold
 
     def exclusive(self, change: Change) -> bool:
@@ -191,29 +193,24 @@ class World:
         for first, second in permutations(changes):
             if second.kind == "attribute" and second.node == 0 and g.edges:
                 yield f"{first.key}_neg_attr_root", _found(first, second), make(g.name, None, g.edges)
-            for number, edge in leaf_relations(g):
-                inside = range(number, number + 1 + edge.target.size + 2 * len(edge.modifiers))
+            for leaf in leaves(g):
                 if (
                     second.kind == "noun"
-                    and second.node == number + 1
-                    and (g.name, edge.name, second.found) in self.seen[split]
+                    and second.node == leaf.node + 1
+                    and (leaf.subject, leaf.name, second.found) in self.seen[split]
                     and not any(node.attribute for place, node in g.objects() if place)
                     and first.kind == "noun"
-                    and first.node not in inside
+                    and first.node not in leaf.inside
                 ):
-                    rest = tuple(other for other in g.edges if other is not edge)
-                    yield (
-                        f"{first.key}_neg_object_{second.node}",
-                        _found(first, second),
-                        make(g.name, g.attribute, rest),
-                    )
+                    yield f"{first.key}_neg_object_{second.node}", _found(first, second), leaf.rest
                 if (
-                    second.kind == "relation"
-                    and second.node == number
-                    and (g.name, second.found, edge.target.name) in self.seen[split]
-                    and first.key in ("0_name", "0_attr")
+                    leaf.alone is not None
+                    and second.kind == "relation"
+                    and second.node == leaf.node
+                    and (leaf.subject, second.found, leaf.noun) in self.seen[split]
+                    and first.key in leaf.told_by
                 ):
-                    yield f"{first.key}_neg_relation_{number}", _found(first, second), make(g.name, g.attribute)
+                    yield f"{first.key}_neg_relation_{leaf.node}", _found(first, second), leaf.alone
 
 
 def most_changes(g: Subgraph) -> int:
@@ -221,14 +218,67 @@ def most_changes(g: Subgraph) -> int:
     return 2 if g.edges else 1
 
 
-def leaf_relations(g: Subgraph) -> list[tuple[int, Edge]]:
-    """The root's relations to leaves with their numbers, where a question may ask about them alone: none if a
-    relation is "of", or if two of them have one name."""
-    leaves = [(number, edge) for number, edge in g.numbered_edges() if not edge.target.edges]
-    names = [edge.name for _, edge in leaves]
-    if any(edge.name == "of" for _, node in g.objects() for edge in node.edges) or len(set(names)) < len(names):
+@dataclass(frozen=True)
+class Leaf:
+    """A triplet at an end of a subgraph: the noun or relation that has it, its name, what it leads to; what is left of
+    the subgraph without it, and without all beside it, which is None where its name is not asked for."""
+
+    node: int  # of the relation or modifier
+    inside: range
+    subject: str
+    name: str
+    noun: str
+    rest: Subgraph
+    alone: Subgraph | None = None
+    told_by: tuple[str, ...] = ()  # keys of what tells who has it
+
+
+def leaves(g: Subgraph) -> list[Leaf]:
+    """The triplets that a question may ask about alone: none if a relation is "of", or beside one of the same name."""
+    if any(edge.name == "of" for _, node in g.objects() for edge in node.edges):
         return []
-    return leaves
+    found = [_leaves_of(g, number, edge) for number, edge in g.numbered_edges()]
+    found.append([_root_leaf(g, number, edge) for number, edge in g.numbered_edges() if not edge.target.edges])
+    return [
+        leaf for beside in found for leaf in beside if len({other.name for other in beside}) == len(beside)
+    ] + _inner_leaves(g)
+
+
+def _root_leaf(g: Subgraph, number: int, edge: Edge) -> Leaf:
+    rest = make(g.name, g.attribute, tuple(other for other in g.edges if other is not edge))
+    inside = range(number, number + 1 + edge.target.size + 2 * len(edge.modifiers))
+    told_by = ("0_name", "0_attr")
+    return Leaf(number, inside, g.name, edge.name, edge.target.name, rest, make(g.name, g.attribute), told_by)
+
+
+def _leaves_of(g: Subgraph, number: int, edge: Edge) -> list[Leaf]:
+    """The modifiers of a relation of the root."""
+    found = []
+    for place, modifier in enumerate(edge.modifiers):
+        node = number + 1 + edge.target.size + 2 * place
+        less = Edge(edge.name, edge.target, tuple(other for other in edge.modifiers if other is not modifier))
+        rest = make(g.name, g.attribute, tuple(less if other is edge else other for other in g.edges))
+        found.append(Leaf(node, range(node, node + 2), edge.name, modifier.name, modifier.noun, rest))
+    return found
+
+
+def _inner_leaves(g: Subgraph) -> list[Leaf]:
+    """The relations of the object that a root of one relation leads to."""
+    if len(g.edges) != 1:
+        return []
+    [edge] = g.edges
+    inner = edge.target
+    found = []
+    for number, leaf in inner.numbered_edges():
+        of_inner = _root_leaf(inner, number, leaf)
+        rest, alone = (
+            make(g.name, g.attribute, (Edge(edge.name, part, edge.modifiers),))
+            for part in (of_inner.rest, make(inner.name, inner.attribute))
+        )
+        inside = range(of_inner.inside.start + 2, of_inner.inside.stop + 2)
+        told_by = ("0_name", "0_attr", "2_name")
+        found.append(Leaf(number + 2, inside, inner.name, leaf.name, leaf.target.name, rest, alone, told_by))
+    return found if len({leaf.name for leaf in found}) == len(found) else []
 
 
 def kind_of(key: str) -> str:

@@ -50,7 +50,7 @@ def repeats_noun(g: Subgraph, above: frozenset[str] = frozenset()) -> bool:
 def names(g: Reference) -> Iterator[tuple[str, str]]:
     """The kind and the name of all that the reference names."""
     if isinstance(g, Held):
-        g = replace(g.subject, edges=(*g.subject.edges, g.edge))
+        g = g.whole
     yield "noun", g.name
     if g.attribute is not None:
         yield "attribute", g.attribute
@@ -207,7 +207,7 @@ def targets(scene: SceneGraph, subjects: Container[str], edge: Edge) -> list[str
 
 def _holding(scene: SceneGraph, edge: Edge) -> Iterable[Relation]:
     """The relations of the edge's name that have its modifiers."""
-    return _modified(scene, scene.by_relation.get(edge.name, ()), edge)
+    return _modified(scene, scene.leading(edge.name), edge)
 
 
 def _modified(

@@ -160,7 +160,7 @@ class Seed:
         """
         others = self._others
         asked = references if variant.others_exist and others else ()
-        simple = [closest_subgraphs(g) for g in asked if isinstance(g, Subgraph)]
+        simple = [closest_subgraphs(g if isinstance(g, Subgraph) else g.whole) for g in asked]
 
         def good(scene_id: str) -> bool:
             # lists, so that all are asked whatever the answers are: what is asked can be told before

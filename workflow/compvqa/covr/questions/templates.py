@@ -141,8 +141,7 @@ class Phrase:
     """A reference inside a template's text; what follows the colon is its form.
 
     ``a`` "a sink that is below a towel", ``the``, ``plural`` (no article), ``singular`` (no article),
-    ``clause`` "people are erasing a mark", ``predicate`` "are erasing a mark", ``be`` "is" or "are", ``Be``,
-    ``Do`` "Does" or "Do".
+    ``clause`` "people are erasing a mark", ``predicate`` "are erasing a mark", ``be`` "is" or "are", ``Be``.
     """
 
     def __init__(self, g: Reference, parentheses: bool):
@@ -163,7 +162,6 @@ FORMS: dict[str, Callable[[Subgraph, bool], str]] = {
     "predicate": lambda g, p: predicate(g, "plural", p),
     "be": lambda g, p: be(g.name, "singular"),
     "Be": lambda g, p: be(g.name, "singular").capitalize(),
-    "Do": lambda g, p: {"is": "Does", "are": "Do"}[be(g.name, "singular")],
 }
 
 

@@ -94,32 +94,83 @@ class Change2:
 
 
 def changes2(shape: str) -> list[Change2]:
-    """The changes of distance 2 that templates need: of the root's attribute, of what a relation of the root leads
-    to, and of that relation, each with another one (App. A; only relations to leaves are asked about)."""
+    """The changes of distance 2 that templates need: of the root's attribute, of what a leaf triplet leads to, and of
+    its relation, each with another one (App. A)."""
     tree, places = numbered(shape), slots(shape)
     if not tree.edges:
         return []
     at = {slot.key: place for place, slot in enumerate(places) if slot.key}
     found = [*_of_attribute(tree, places, at)]
-    leaves = [(number, edge) for number, edge in tree.numbered_edges() if not edge.target.edges]
-    asked = {
-        "relations": tuple(place for place, slot in enumerate(places) if slot.kind == "relation"),
-        "leaves": tuple(at[f"{number}_relation"] for number, _ in leaves),
-    }
     plain = all(node.attribute is None for number, node in tree.objects() if number)
-    for number, edge in leaves:
-        inside = range(number, number + 1 + edge.target.size + 2 * len(edge.modifiers))
-        relation, target = at[f"{number}_relation"], at[f"{number + 1}_name"]
-        seen = (at["0_name"], relation, target)
-        rest = _slots_of(replace(tree, edges=tuple(other for other in tree.edges if other is not edge)))
+    relations = tuple(place for place, slot in enumerate(places) if slot.kind == "relation")
+    for leaf in [*_root_leaves(tree), *_inner_leaves(tree), *_modifier_leaves(tree)]:
+        rest, asked = _slots_of(leaf.rest), {"relations": relations, "leaves": leaf.alike}
+        target, relation = leaf.seen[2], leaf.seen[1]
         for place, slot in enumerate(places):
-            if slot.kind == "noun" and slot.node not in inside and plain:
-                key = f"{slot.key}_neg_object_{number + 1}"
-                found.append(Change2(key, slot, places[target], (place, target), rest, seen, **asked))
-            if slot.key in ("0_name", "0_attr"):
-                key, alone = f"{slot.key}_neg_relation_{number}", _slots_of(replace(tree, edges=()))
-                found.append(Change2(key, slot, places[relation], (place, relation), alone, seen, **asked))
+            if slot.kind == "noun" and slot.node not in leaf.inside and plain:
+                key = f"{slot.key}_neg_object_{places[target].node}"
+                found.append(Change2(key, slot, places[target], (place, target), rest, leaf.seen, **asked))
+            if leaf.alone and slot.key in leaf.subject:
+                key, alone = f"{slot.key}_neg_relation_{places[relation].node}", _slots_of(leaf.alone)
+                found.append(Change2(key, slot, places[relation], (place, relation), alone, leaf.seen, **asked))
     return found
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A leaf triplet of a numbered tree that can be asked about, alone.
+
+    ``seen`` are the slots of what has it, its relation's (or modifier's) name and what it leads to; ``alike`` are the
+    slots of the names beside it, among which its own is. ``rest`` is the tree without it, ``alone`` without all
+    relations of what has it (None where its relation is not asked for), ``subject`` the keys of what tells who has it.
+    """
+
+    seen: tuple[int, int, int]
+    inside: range
+    alike: tuple[int, ...]
+    rest: Subgraph
+    alone: Subgraph | None = None
+    subject: tuple[str, ...] = ()
+
+
+def _root_leaves(tree: Subgraph) -> Iterator[_Leaf]:
+    """The root's relations to leaves."""
+    leaves = [(number, edge) for number, edge in tree.numbered_edges() if not edge.target.edges]
+    alike = tuple(int(edge.name) for _, edge in leaves)
+    for number, edge in leaves:
+        rest = replace(tree, edges=tuple(other for other in tree.edges if other is not edge))
+        seen = (int(tree.name), int(edge.name), int(edge.target.name))
+        yield _Leaf(seen, _inside(number, edge), alike, rest, replace(tree, edges=()), ("0_name", "0_attr"))
+
+
+def _inner_leaves(tree: Subgraph) -> Iterator[_Leaf]:
+    """The relations to leaves of the one object that the root leads to."""
+    [(number, edge), *others] = tree.numbered_edges()
+    leaves = [(n, leaf) for n, leaf in edge.target.numbered_edges() if not others and not leaf.target.edges]
+    alike, subject = tuple(int(leaf.name) for _, leaf in leaves), ("0_name", "0_attr", f"{number + 1}_name")
+    for offset, leaf in leaves:
+        rest, alone = (
+            replace(tree, edges=(replace(edge, target=replace(edge.target, edges=kept)),))
+            for kept in (tuple(other for other in edge.target.edges if other is not leaf), ())
+        )
+        seen = (int(edge.target.name), int(leaf.name), int(leaf.target.name))
+        yield _Leaf(seen, _inside(number + 1 + offset, leaf), alike, rest, alone, subject)
+
+
+def _modifier_leaves(tree: Subgraph) -> Iterator[_Leaf]:
+    """The modifiers of the root's relations."""
+    for number, edge in tree.numbered_edges():
+        alike, first = tuple(int(modifier.name) for modifier in edge.modifiers), number + 1 + edge.target.size
+        for place, modifier in enumerate(edge.modifiers):
+            kept = replace(edge, modifiers=tuple(other for other in edge.modifiers if other is not modifier))
+            rest = replace(tree, edges=tuple(kept if other is edge else other for other in tree.edges))
+            inside = range(first + 2 * place, first + 2 * place + 2)
+            yield _Leaf((int(edge.name), int(modifier.name), int(modifier.noun)), inside, alike, rest)
+
+
+def _inside(number: int, edge: Edge) -> range:
+    """The nodes of a relation to a leaf, which is node ``number``."""
+    return range(number, number + 1 + edge.target.size + 2 * len(edge.modifiers))
 
 
 def _of_attribute(tree: Subgraph, places: list[Slot], at: dict[str, int]) -> Iterator[Change2]:

@@ -159,13 +159,20 @@ POSITIVES = (
     _OTHERS.format(key="no_mult", first=-1, where=f"{_SEVERAL} and h.n = 1"),
 )
 
-# Relations seen between two nouns, as annotated.
+# Relations seen between two nouns, as annotated; and modifiers, between a relation and a noun.
 SEEN = """
 create table seen as
 select distinct s.split_id, a.key as subject, r.key as relation, b.key as object
 from relations_file f join scene s using (scene_id) join word r on r.kind = 'relation' and r.name = f.name
 join objects_file x on x.scene_id = f.scene_id and x.object_id = f.subject_id
 join word a on a.kind = 'noun' and a.name = x.name
+join objects_file y on y.scene_id = f.scene_id and y.object_id = f.object_id
+join word b on b.kind = 'noun' and b.name = y.name
+union
+select distinct s.split_id, r.key, m.key, b.key
+from modifiers_file f join scene s using (scene_id)
+join relations_file x on x.scene_id = f.scene_id and x.relation_id = f.relation_id
+join word r on r.kind = 'relation' and r.name = x.name join word m on m.kind = 'modifier' and m.name = f.name
 join objects_file y on y.scene_id = f.scene_id and y.object_id = f.object_id
 join word b on b.kind = 'noun' and b.name = y.name
 """

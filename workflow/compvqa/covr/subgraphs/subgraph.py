@@ -104,6 +104,11 @@ class Held:
     def name(self) -> str:
         return self.edge.target.name
 
+    @property
+    def whole(self) -> Subgraph:
+        """The same as a subgraph of the subject."""
+        return make(self.subject.name, self.subject.attribute, (*self.subject.edges, self.edge))
+
 
 Reference = Subgraph | Held
 

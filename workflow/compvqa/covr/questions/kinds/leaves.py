@@ -1,4 +1,4 @@
-"""CHOOSEOBJECT, QUERYOBJECT and CHOOSEREL: a relation of the root to a leaf is cut off from g and asked about.
+"""CHOOSEOBJECT, QUERYOBJECT and CHOOSEREL: a leaf triplet is cut off from g and asked about.
 
 What is left of g refers to one object in one image; no other image holds such an object.
 """
@@ -7,49 +7,34 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
-from compvqa.covr.english import either_relation, either_target, what
+from compvqa.covr.english import either_modifier, either_relation, either_target, what, what_modifier
 from compvqa.covr.inflection import PREPOSITIONS, be, possessive, unsayable
-from compvqa.covr.questions.references import matches, relations_between, targets, with_edges
+from compvqa.covr.questions.cuts import LEAVES, Leaf
+from compvqa.covr.questions.references import matches, relations_between, targets
 from compvqa.covr.questions.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.covr.questions.templates import Template, Variant, Wording, word
-from compvqa.covr.subgraphs.subgraph import Edge, Subgraph
+from compvqa.covr.subgraphs.subgraph import Edge, Subgraph, make
 
 Slots = dict[str, object]
 
 
-@dataclass(frozen=True)
-class Leaf:
-    """A relation of g's root to an object without relations; ``ref`` is g without it."""
-
-    node: int  # of the relation
-    edge: Edge
-    ref: Subgraph
-
-    @property
-    def be(self) -> str:
-        return be(self.ref.name, "singular")
-
-    @property
-    def whose(self) -> str:
-        return possessive(self.ref.name, self.be)
-
-
-def leaves(g: Subgraph) -> list[Leaf]:
-    """The leaves that can be asked about: no relation of g is "of", none of the root's others has the same name."""
+def leaves(g: Subgraph, where: str) -> list[Leaf]:
+    """The leaves that can be asked about: no relation of g is "of", none beside a leaf has the same name."""
     if _says_of(g):
         return []
-    names = [edge.name for edge in g.edges]
-    return [
-        Leaf(node, edge, with_edges(g, [other for other in g.edges if other is not edge]))
-        for node, edge in g.numbered_edges()
-        if not edge.target.edges and names.count(edge.name) == 1
-    ]
+    found = LEAVES[where](g)
+    return [leaf for leaf in found if (leaf.modifier.name if leaf.modifier else leaf.edge.name) not in leaf.beside]
 
 
 def _says_of(g: Subgraph) -> bool:
     return any(edge.name == "of" or _says_of(edge.target) for edge in g.edges)
+
+
+def _subject(leaf: Leaf) -> tuple[str, str]:
+    """ "is" or "are" of what has the leaf, and its possessive."""
+    verb = be(leaf.ref.name, "singular")
+    return verb, possessive(leaf.ref.name, verb)
 
 
 class ObjectAsked:
@@ -60,22 +45,37 @@ class ObjectAsked:
     def __init__(self, leaf: Leaf):
         self.leaf, self.answer = leaf, leaf.edge.target.name
         self.changed, self.decoys = f"{leaf.node + 1}_name", f"*_neg_object_{leaf.node + 1}"
-        self.sayable = leaf.edge.target.attribute is None
+        self.edge, self.sayable = leaf.edge, leaf.edge.target.attribute is None
 
     def found(self, seed: Seed, scene_id: str) -> set[str]:
         """What the one subject has the relation to, if that is one object."""
         scene = seed.scene(scene_id)
-        found = targets(scene, matches(scene, self.leaf.ref), self.leaf.edge)
+        found = targets(scene, matches(scene, self.leaf.ref), self.edge)
         return {scene.objects[found[0]].name} if len(found) == 1 else set()
 
     def slots(self, choices: Sequence[str]) -> Slots:
         if choices:
-            return {
-                "asked": either_target(self.leaf.edge, choices, self.leaf.be, self.leaf.whose),
-                "edge": self.leaf.edge,
-            }
-        before, asked = what(self.leaf.edge, self.leaf.be, self.leaf.whose)
+            return {"asked": either_target(self.leaf.edge, choices, *_subject(self.leaf)), "edge": self.leaf.edge}
+        before, asked = what(self.leaf.edge, *_subject(self.leaf))
         return {"what": before, "asked": asked, "edge": self.leaf.edge}
+
+
+class ModifierAsked(ObjectAsked):
+    """What the modifier leads to; the relation's name with the modifier's is that of the relation to it."""
+
+    def __init__(self, leaf: Leaf):
+        assert leaf.modifier is not None
+        self.leaf, self.answer = leaf, leaf.modifier.noun
+        self.changed, self.decoys = f"{leaf.node + 1}_name", f"*_neg_object_{leaf.node + 1}"
+        self.modifier, self.sayable = leaf.modifier.name, True
+        self.edge = Edge(f"{leaf.edge.name} {self.modifier}", make(self.answer))
+
+    def slots(self, choices: Sequence[str]) -> Slots:
+        if choices:
+            asked = either_modifier(self.leaf.edge, self.modifier, choices, *_subject(self.leaf))
+            return {"asked": asked, "edge": self.edge}
+        before, asked = what_modifier(self.leaf.edge, self.modifier, *_subject(self.leaf))
+        return {"what": before, "asked": asked, "edge": self.edge}
 
 
 class RelationAsked:
@@ -95,34 +95,41 @@ class RelationAsked:
         return relations_between(scene, subjects, objects, self.leaf.edge)
 
     def slots(self, choices: Sequence[str]) -> Slots:
-        verb, asked = either_relation((choices[0], choices[1]), self.leaf.edge, self.leaf.be, self.leaf.whose)
+        verb, asked = either_relation((choices[0], choices[1]), self.leaf.edge, *_subject(self.leaf))
         return {"verb": f"{verb} " if verb else "", "asked": asked, "edge": self.leaf.edge}
 
 
-ASKED: dict[str, Callable[..., ObjectAsked | RelationAsked]] = {"object": ObjectAsked, "relation": RelationAsked}
+ASKED: dict[str, Callable[..., ObjectAsked | RelationAsked]] = {
+    "object": ObjectAsked,
+    "modifier": ModifierAsked,
+    "relation": RelationAsked,
+}
 Asked = ObjectAsked | RelationAsked
 
 
 def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random) -> Iterator[Draft | Dropped]:
     """For each leaf g's answer, and another one where there is an image for it.
 
-    ``options.asked`` is ``object`` or ``relation``. With ``options.choose`` the text gives two answers to choose
-    from; the second is seen in a distractor that lacks the subject, which is among the images.
+    ``options.asked`` is ``object`` or ``relation``, the variant's ``options.leaf`` one of :data:`LEAVES`. With
+    ``options.choose`` the text gives two answers to choose from; the second is seen in a distractor that lacks the
+    subject, which is among the images.
     """
     skipped = template.options.get("not_relations", ())
-    made = ASKED[template.options["asked"]]
-    asked = [made(leaf) for leaf in leaves(seed.graph) if leaf.edge.name not in skipped]
+    where = variant.options["leaf"]
+    made = ASKED["modifier" if where == "modifier" else template.options["asked"]]
+    asked = [made(leaf) for leaf in leaves(seed.graph, where) if leaf.edge.name not in skipped]
     asked = [about for about in asked if about.sayable]
     if not template.options.get("choose"):
         asked = [about for about in asked if not _runs_together(about.leaf.edge)]
-    if not asked:
+    if not asked and where == "root":
         yield Dropped("no leaf to ask about")
     for about in asked:
         yield from _of_leaf(template, variant, seed, about, rng)
 
 
 def _runs_together(edge: Edge) -> bool:
-    """Whether two prepositions meet where the target is asked for: "What is the man jumping from into water?"."""
+    """Whether two prepositions meet where the target, or a modifier's, is asked for: "What is the man jumping from into
+    water?", "… jumping from it into?"."""
     return bool(edge.modifiers) and edge.name.split(" ")[-1] in PREPOSITIONS
 
 

@@ -1,9 +1,9 @@
 """VERIFYQUANT: whether all, some or none of the objects of a scope fulfil a condition; VERIFYQUANTATTR: whether
 all have the same attribute of a group.
 
-The condition is cut off from g: its root's attribute, a relation of the root to a leaf, or both branches of
-a V. What is left is the scope. Where the root leads to one object with relations of its own, these are a condition too:
-of that object, which is then referred to by the root ("No boys with a large tree behind them are wearing jeans").
+The condition is cut off from g: its root's attribute, a relation of the root to a leaf, a modifier, or both branches of
+a V. What is left is the scope. Where the root leads to one object, its attribute and its relations are conditions too:
+it is then referred to by the root ("No boys with a large tree behind them are wearing jeans").
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from compvqa.covr import inflection
+from compvqa.covr.english import modified
 from compvqa.covr.inflection import group_name, said_attribute
+from compvqa.covr.questions.cuts import Leaf, inner_leaves, modifier_leaves, root_leaves, turns_round
 from compvqa.covr.questions.references import condition_rows, with_edges, without_attribute
 from compvqa.covr.questions.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.covr.questions.templates import Template, Variant, word
@@ -32,37 +34,49 @@ class Form:
     attribute: str | None
     edges: tuple[Edge, ...]
     keys: tuple[str, ...]
+    leaf: Leaf | None = None  # where the condition is a modifier
 
 
 def forms(g: Subgraph, condition: str) -> Iterator[Form]:
-    """The forms of one kind of condition: ``attribute``, ``relation``, ``both`` (branches of a V) or ``inner``."""
-    leaves = [(number, edge) for number, edge in g.numbered_edges() if not edge.target.edges]
+    """The forms of one kind of condition: ``attribute``, ``relation``, ``both`` (branches of a V), ``modifier``, and of
+    the object that the root leads to ``inner`` (its relations) or ``inner_attribute``."""
     if condition == "attribute":
         if g.attribute is not None:
             yield Form(without_attribute(g), g, g.attribute, (), ("0_attr",))
-    elif condition == "inner":
-        yield from _inner_forms(g)
-    elif condition == "both":
-        if len(leaves) == len(g.edges) == 2:
-            keys = tuple(key for number, edge in leaves for key in _keys(number, edge))
-            yield Form(with_edges(g, ()), g, None, g.edges, keys)
+    elif condition == "inner_attribute":
+        yield from _of_inner_attribute(g)
+    elif condition == "modifier":
+        for leaf in modifier_leaves(g):
+            yield Form(leaf.ref, g, None, (leaf.edge,), (f"{leaf.node + 1}_name",), leaf)
     else:
-        for number, edge in leaves:
-            rest = [other for other in g.edges if other is not edge]
-            yield Form(with_edges(g, rest), g, None, (edge,), _keys(number, edge))
+        leaves = list(inner_leaves(g) if condition == "inner" else root_leaves(g))
+        if condition != "both":
+            for leaf in leaves:
+                yield Form(leaf.ref, leaf.whole, None, (leaf.edge,), _keys(leaf.node, leaf.edge))
+        if condition != "relation":
+            yield from _of_both(leaves)
 
 
-def _inner_forms(g: Subgraph) -> Iterator[Form]:
-    """The relations of the one object that the root leads to, if they lead to leaves; the root's is turned round."""
-    if len(g.edges) != 1 or inflection.is_finite(g.edges[0].name) or g.edges[0].name in inflection.BARE:
-        return
-    [(number, edge)] = g.numbered_edges()
-    inner, leaves = edge.target, list(edge.target.numbered_edges())
-    if not leaves or any(leaf.target.edges for _, leaf in leaves) or inflection.is_mass(inner.name):
-        return
-    scope = Held(with_edges(g, ()), replace(edge, target=with_edges(inner, ())))
-    keys = tuple(key for offset, leaf in leaves for key in _keys(number + 1 + offset, leaf))
-    yield Form(scope, Held(with_edges(g, ()), edge), None, inner.edges, keys)
+def _of_both(leaves: list[Leaf]) -> Iterator[Form]:
+    """Two leaves of one object as one condition, if they are all that it has."""
+    if len(leaves) == 2 and all(len(leaf.beside) == 1 for leaf in leaves):
+        keys = tuple(key for leaf in leaves for key in _keys(leaf.node, leaf.edge))
+        yield Form(_bare(leaves[0].ref), leaves[0].whole, None, tuple(leaf.edge for leaf in leaves), keys)
+
+
+def _bare(ref: Reference) -> Reference:
+    """The reference without the relations of what it refers to."""
+    if isinstance(ref, Held):
+        return replace(ref, edge=replace(ref.edge, target=with_edges(ref.edge.target, ())))
+    return with_edges(ref, ())
+
+
+def _of_inner_attribute(g: Subgraph) -> Iterator[Form]:
+    """The attribute of the one object that the root leads to; its relations stay in the scope."""
+    if turns_round(g) and g.edges[0].target.attribute is not None:
+        [(number, edge)], subject = g.numbered_edges(), with_edges(g, ())
+        scope = Held(subject, replace(edge, target=without_attribute(edge.target)))
+        yield Form(scope, Held(subject, edge), edge.target.attribute, (), (f"{number + 1}_attr",))
 
 
 def _keys(number: int, edge: Edge) -> tuple[str, ...]:
@@ -75,6 +89,8 @@ def _keys(number: int, edge: Edge) -> tuple[str, ...]:
 def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random) -> Iterator[Draft | Dropped]:
     """Both answers for each form that the subgraph has, each with a quantifier drawn for it."""
     for form in forms(seed.graph, variant.options["condition"]):
+        if isinstance(form.scope, Held) and inflection.is_mass(form.scope.name):
+            continue
         yield from _of_form(template, variant, seed, form, rng)
 
 
@@ -90,6 +106,7 @@ def _of_form(
         variant,
         {"scope": form.scope, "condition": condition},
         {
+            "modified": modified(form.leaf.edge, form.leaf.modifier) if form.leaf and form.leaf.modifier else "",
             "quantifier": quantifier,
             "operator": OPERATORS.get(quantifier),
             "attribute_said": said_attribute(form.attribute or ""),

@@ -120,7 +120,7 @@ def find_candidates(
     scenes that contain g, the start scene first. ``i_name``, ``i_attr``, ``i_relation``: scenes that contain g with
     that node replaced by an exclusive name, and that contain g in no reading of its names by overlapping ones.
     ``…_neg_attr_root``, ``…_neg_object_j``, ``…_neg_relation_j``: scenes in which that node and the root's attribute,
-    the noun or the relation j are replaced (the latter by names seen with the root), and that do not contain what a
+    the noun or the relation j are replaced (the latter by names seen with what has it), and that do not contain what a
     question about it refers to. ``mult`` and ``no_mult``, for seeds with 2-4 instances: scenes with several, and with
     exactly one. All of the seed's own split.
     """
