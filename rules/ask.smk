@@ -1,5 +1,6 @@
 # Takes the dataset, splits and pictures; gives what vision-language models reply, and the answers that these are.
-# A run is <model>.<split>.<variant>.<seed>, as of trained models; its shots come from the parts that the variant is fitted on.
+# A run is <model>.<split>.<variant>.<seed>, as of trained models; its shots come from the parts that the variant is fitted on,
+# or from what a part of the split lacks.
 ASKED = [
     f"{model}.{split}.{variant}.{CONFIG.seed}"
     for model, asked in ASKED_MODELS.items()
@@ -45,7 +46,7 @@ rule ask:
             }
         ),
         split=lambda wildcards, input: repeated("--split", [input.split] if input.split else []),
-        parts=lambda wildcards: repeated("--shot-part", learnt_by(wildcards.split, wildcards.variant))
+        parts=lambda wildcards: shots_of(wildcards.split, wildcards.variant)
         + repeated("--part", predicted_by(wildcards.split)[0]),
         paraphrases=repeated("--paraphrases", PARAPHRASES),
         images=data(repeated("--images", [f"{space}={folder}" for space, folder in CONFIG.images.items()])),

@@ -309,7 +309,7 @@ def variants(model, split):
         return [IID] * (split == IID)
     named = CONFIG.models.variants if split != IID else ()
     asked = {"": split in (IID, *trained_on(model)), "easy": CONFIG.models.easy}
-    asked["curve"] = split in curve.splits and model in (curve.models or CONFIG.models.trained)
+    asked |= {"curve": split in curve.splits and model in (curve.models or CONFIG.models.trained), "asked": False}
     found = setup_of(split).variants
     return [
         f"{name}{m}"
@@ -342,10 +342,15 @@ def untrained(split):
 
 
 def asked_in(model, split):
-    """The variants that a vision-language model is asked in on a split: those that differ in what shots come from, if it has
-    shots, and one without pictures."""
-    blind = [name for name, of in setup_of(split).variants.items() if of.model == {"images": "zeroed"} and not of.asked]
-    return untrained(split)[: None if ASKED_MODELS[model].shots else 1] + blind
+    """The variants that a vision-language model is asked in on a split: its own, one without pictures, and, if the model has
+    shots, one whose shots are of what the split leaves out."""
+    found = setup_of(split).variants
+    blind = [name for name, of in found.items() if of.model == {"images": "zeroed"} and of.asked in ("", "asked")]
+    return [
+        next(iter(found)),
+        *blind,
+        *[name for name, of in found.items() if of.left_out and ASKED_MODELS[model].shots],
+    ]
 
 
 def learnt_by(split, variant):
@@ -353,6 +358,14 @@ def learnt_by(split, variant):
     setup = setup_of(split)
     fit = setup.variant(variant).fit
     return [setup.part(name).side for name in fit] if split == IID else fit
+
+
+def shots_of(split, variant):
+    """The words of the command line that say where the shots of a run come from."""
+    setup = setup_of(split)
+    left_out = setup.variant(variant).left_out
+    sides = [setup.part(name).side for name in left_out]
+    return repeated("--shot-part", sides or learnt_by(split, variant)) + repeated("--left-out-of", left_out)
 
 
 def dataset_of(split, variant=None):

@@ -14,11 +14,11 @@ def bed(tmp_path_factory):
     return Bed(tmp_path_factory.mktemp("asked") / "bed")
 
 
-def asked(bed, seed=1, **settings):
+def asked(bed, seed=1, split=None, parts=("test",), left_out=(), **settings):
     model = AskedModel(inspect="mockllm/model", **settings)
     folders = {"toy": bed.folder / "images"}
-    questions = Questions(bed.folder / "questions.parquet", None, bed.folder / "scenes.parquet", folders, model, seed)
-    return list(questions.asked(["test"], ["train"]))
+    questions = Questions(bed.folder / "questions.parquet", split, bed.folder / "scenes.parquet", folders, model, seed)
+    return list(questions.asked(parts, ["train"], left_out=left_out))
 
 
 def test_each_question_of_the_parts_is_asked_of_its_pictures_in_order(bed):
@@ -51,6 +51,21 @@ def test_shots_are_train_questions_that_share_no_image_with_theirs(bed, shots):
 
 def test_fewer_shots_do_not_change_which_come_first(bed):
     assert [one.shots for one in asked(bed, shots=1)] == [one.shots[:1] for one in asked(bed, shots=5)]
+
+
+@pytest.mark.parametrize("m", [0, 1])
+def test_shots_of_a_split_are_what_it_keeps_or_all_have_what_it_leaves_out(bed, m):
+    train, small = range(0, bed.questions, 3), {f"q{number:03}" for number in range(0, bed.questions, 2)}
+    named = {f"q{number:03}" for number in train}
+    with_it = [f"q{number:03}" for number in train if number % 2 == 0]
+    shots = {}
+    for variant, left_out in (("comp", ()), ("shown", ("train",))):
+        found = asked(bed, split=bed.few_shot(m), parts=["test_comp"], left_out=left_out, shots=1)
+        assert {one.question_id for one in found} == small - named
+        assert all(set(one.shown.images).isdisjoint(shot.images) for one in found for shot in one.shots)
+        shots[variant] = {shot.question_id for one in found for shot in one.shots}
+    assert shots["comp"] <= named and shots["comp"] & small <= set(with_it[:m])
+    assert shots["shown"] and shots["shown"] <= set(with_it[m:])
 
 
 def test_shots_that_there_are_not_stop_the_run(bed):

@@ -61,6 +61,22 @@ def test_a_contrasts_interval_draws_images_where_scores_do(world):
     assert between == {"questions": (0, 1), "images": (0.5, 0.5)}
 
 
+def test_the_generalization_score_in_context_draws_texts_and_images(world):
+    """Both questions say the same, of two image sets: drawn by text nothing changes, drawn by images all may."""
+    world.reword("q2", "q4")
+    world.predict("vlm.iid.text.1", ANSWERS | {"q2": "0", "q4": "false"})
+    world.predict("vlm.some.comp.1", {"q0": "true", "q2": "2", "q4": "false"})
+    world.predict("vlm.some.shown.1", {"q0": "true", "q2": "2", "q4": "true"})
+    found = {}
+    for q4 in ("c", "a"):
+        world.show("q4", q4)
+        world.score(contrasts=["in_context_generalization"], resample="questions")
+        found[q4] = {row["part"]: row for row in tables.read(world.contrasts, CONTRASTS).to_pylist()}["test_comp"]
+    assert json.loads(found["a"]["accuracies"]) == {"text": 0, "comp": 0.5, "shown": 1}
+    assert {(row["score"], row["n"], row["seeds"]) for row in found.values()} == {(0.5, 2, 1)}
+    assert (found["c"]["low"], found["c"]["high"]) == (0.5, 0.5) and (found["a"]["low"], found["a"]["high"]) == (0, 1)
+
+
 @pytest.mark.parametrize("resample", ["questions", "images"])
 def test_the_difference_of_two_models_is_drawn_for_both_at_once(world, resample):
     """Both are wrong on q0 alone, and one of them on q1 as well, or in one of two seeds: then it is never better."""

@@ -36,7 +36,8 @@ def test_what_a_setup_says_of_parts_and_sides_is_of_its_own(name):
     assert len(set(parts)) == len(parts)
     fitted = {part.name for part in setup.parts if part.role == FIT}
     for variant in setup.variants.values():
-        assert set(variant.fit) <= fitted and not set(variant.choose) & fitted and set(variant.choose) <= set(parts)
+        assert set(variant.fit) | set(variant.left_out) <= fitted and bool(variant.fit) != bool(variant.left_out)
+        assert not set(variant.choose) & fitted and set(variant.choose) <= set(parts)
     assert set(setup.predicted) <= set(parts) - fitted
     assert {part.role for part in setup.parts} == {FIT, CHOOSE, TEST}
     assert {side for apart in setup.apart for side in (apart.one, apart.other)} == set(setup.sides)
@@ -47,7 +48,7 @@ def test_a_run_is_called_as_its_setup_says():
     few = find_setup("few-shot")
     assert few.own is few.variant("comp") and few.variant("m125") is few.variant("m0")
     for name in ("m", "comp3", "easy", ""):
-        with pytest.raises(InputError, match="use one of comp, size, m"):
+        with pytest.raises(InputError, match="use one of comp, size, shown, m"):
             few.variant(name)
 
 

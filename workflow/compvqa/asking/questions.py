@@ -26,6 +26,7 @@ _COLUMNS = ("question_id", "part", "text", "answer", "scene_ids")
 class Shown:
     """A question with the pictures that it is asked of, in the order in which they are shown; none if blind."""
 
+    question_id: str
     question: str
     answer: str
     images: tuple[str, ...]
@@ -36,10 +37,13 @@ class Shown:
 class Asked:
     """A question of a run: which of its texts is asked, and the shots before it."""
 
-    question_id: str
     text: str
     shown: Shown
     shots: tuple[Shown, ...]
+
+    @property
+    def question_id(self) -> str:
+        return self.shown.question_id
 
 
 class Questions:
@@ -67,18 +71,26 @@ class Questions:
         self._found: dict[str, Path] = {}
 
     def asked(
-        self, parts: Sequence[str], shot_parts: Sequence[str] = (), paraphrases: Path | None = None
+        self,
+        parts: Sequence[str],
+        shot_parts: Sequence[str] = (),
+        paraphrases: Path | None = None,
+        left_out: Sequence[str] = (),
     ) -> Iterator[Asked]:
-        """Each question by its text, and those that have a paraphrase by it as well, sorted by id."""
+        """Each question by its text, and those that have a paraphrase by it as well, sorted by id.
+
+        Shots come from ``shot_parts``. With ``left_out`` these are the dataset's own parts, and shots are of the
+        questions that none of these parts of the split has.
+        """
         rows = self._of(parts)
         others = tables.read_all([paraphrases] if paraphrases else [], PARAPHRASES)
         second = dict(zip(others["question_id"].to_pylist(), others["text"].to_pylist(), strict=True))
-        drawn = self._of(shot_parts) if self._settings.shots else []
+        drawn = self._shown_by(shot_parts, left_out) if self._settings.shots else []
         for row in rows:
             shots = self._shots(row, drawn)
             for kind, text in ((GENERATED, row["text"]), (PARAPHRASED, second.get(row["question_id"]))):
                 if text is not None:
-                    yield Asked(row["question_id"], kind, self._shown({**row, "text": text}), shots)
+                    yield Asked(kind, self._shown({**row, "text": text}), shots)
 
     def answers(self) -> list[str]:
         """The answers that the dataset's questions have, sorted."""
@@ -91,6 +103,14 @@ class Questions:
     def _of(self, parts: Collection[str]) -> list[dict]:
         chosen = self._rows.filter(pc.is_in(self._rows["question_id"], self._ids(parts)))
         return list(chosen.sort_by("question_id").to_pylist())
+
+    def _shown_by(self, parts: Sequence[str], left_out: Sequence[str]) -> list[dict]:
+        """What shots are drawn from."""
+        if not left_out:
+            return self._of(parts)
+        kept, own = self._ids(left_out), pc.is_in(self._rows["part"], pa.array(list(parts), pa.string()))
+        chosen = pc.and_not(own, pc.is_in(self._rows["question_id"], kept))
+        return list(self._rows.filter(chosen).sort_by("question_id").to_pylist())
 
     def _shots(self, row: dict, drawn: Sequence[dict]) -> tuple[Shown, ...]:
         """The shots of a question: drawn from ``drawn`` without any of its own images."""
@@ -116,7 +136,8 @@ class Questions:
         if self._settings.order == "permuted":
             generator(self._seed, "order", row["question_id"]).shuffle(images)
         images = images if self._settings.images == "seen" else []
-        return Shown(row["text"], row["answer"], tuple(images), tuple(map(self._picture, images)))
+        pictures = tuple(map(self._picture, images))
+        return Shown(row["question_id"], row["text"], row["answer"], tuple(images), pictures)
 
     def _picture(self, image: str) -> Path:
         if image not in self._found:

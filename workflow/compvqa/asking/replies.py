@@ -28,6 +28,7 @@ REPLIES = Schema(
             ("how", pa.string()),  # how that was found, or why there is none (asking/parsing.py)
             ("input_tokens", pa.int64()),  # as the model's server counts them; null: it does not say
             ("output_tokens", pa.int64()),
+            ("shots", pa.list_(pa.string())),  # the questions that went before with their answers, in their order
         ]
     ),
     key=("run", "question_id", "text"),
@@ -42,7 +43,8 @@ def read_replies(
     for asked, reply, given, made in replied:
         found = parser.parse(reply, asked.shown.question, cue)
         said = {"reply": reply, "answer": found.answer, "how": found.how, "input_tokens": given, "output_tokens": made}
-        rows.append({"run": run, "question_id": asked.question_id, "text": asked.text, **said})
+        shots = [shot.question_id for shot in asked.shots]
+        rows.append({"run": run, "question_id": asked.question_id, "text": asked.text, **said, "shots": shots})
     return rows
 
 

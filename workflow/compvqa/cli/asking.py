@@ -13,6 +13,12 @@ from compvqa.settings import Settings
 
 Scenes = Annotated[Path, typer.Option(help="The scenes table, for the images.")]
 ShotParts = Annotated[list[str], typer.Option(help="A part that shots come from; repeat for more.")]
+LeftOut = Annotated[
+    list[str],
+    typer.Option(
+        help="A part of the split: shots are questions that it lacks, of --shot-part, the dataset's own parts."
+    ),
+]
 
 
 class AskRequest(Settings):
@@ -34,6 +40,7 @@ def ask(
     logs: Annotated[Path, typer.Option(help="Folder of inspect_ai's logs.")],
     split: SomeSplit = None,
     shot_part: ShotParts = NOTHING,
+    left_out_of: LeftOut = NOTHING,
     paraphrases: Paraphrases = None,
     config: Config = None,
     seed: Seed = 1,
@@ -52,7 +59,8 @@ def ask(
     request = frame.settings(AskRequest)
     model, prompt = validate(AskedModel, request.model, "model"), validate(Prompt, request.prompt, "prompt")
     questions = Questions(dataset, split, scenes, image_folders(images), model, seed)
-    asked = list(questions.asked(part, shot_part, paraphrases))
+    frame.note({"parts": list(part), "shot_parts": list(shot_part), "left_out": list(left_out_of)})
+    asked = list(questions.asked(part, shot_part, paraphrases, left_out_of))
     shown = {path for one in asked for each in (one.shown, *one.shots) for path in each.pictures}
 
     def made() -> dict[str, int]:
@@ -72,6 +80,7 @@ def ask_cost(
     images: Pictures,
     split: SomeSplit = None,
     shot_part: ShotParts = NOTHING,
+    left_out_of: LeftOut = NOTHING,
     pictures: Annotated[str, typer.Option(help="Whose rule says how many tokens a picture is.")] = "",
     config: Config = None,
     seed: Seed = 1,
@@ -91,7 +100,7 @@ def ask_cost(
     request = frame.settings(AskRequest)
     model, prompt = validate(AskedModel, request.model, "model"), validate(Prompt, request.prompt, "prompt")
     questions = Questions(dataset, split, scenes, image_folders(images), model, seed)
-    asked = list(questions.asked(part, shot_part))
+    asked = list(questions.asked(part, shot_part, left_out=left_out_of))
     frame.run(lambda: cost(asked, questions.answers(), prompt, pictures), [dataset, scenes, *optional(split)], [])
 
 

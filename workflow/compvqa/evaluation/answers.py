@@ -70,9 +70,10 @@ def grade(
     ``predictions`` are rows as in :data:`PREDICTIONS`, ``parts`` those of splits, and ``paraphrases`` is the table of
     questions that have one. ``unit`` is what intervals draw anew (``resample``): the question, also where it is None,
     or all that are about the same images, or of the same group where the dataset has groups
-    (:mod:`compvqa.questions.dataset`). Gives the number of parts, each of its two texts apart, of which a run has no
-    prediction: they are left out. One of which it has only some, a question answered twice, or a run's name that can't
-    be read raise :class:`InputError`.
+    (:mod:`compvqa.questions.dataset`). The view ``drawn`` tells what can be drawn besides: question_id, wording (its
+    text) and images. Gives the number of parts, each of its two texts apart, of which a run has no prediction: they are
+    left out. One of which it has only some, a question answered twice, or a run's name that can't be read raise
+    :class:`InputError`.
     """
     language_of(dataset)
     db.register("predictions", predictions)
@@ -81,6 +82,10 @@ def grade(
     db.register("questions", tables.read(dataset, columns=["question_id", "answer", *_unit_columns(dataset, resample)]))
     db.register("parts", parts)
     db.register("paraphrased", tables.read_all([paraphrases] if paraphrases else [], PARAPHRASES, ["question_id"]))
+    db.register("whole", open_dataset(str(dataset), format="parquet"))
+    db.execute(
+        f"create view drawn as select question_id, q.text as wording, {_unit(dataset, 'images')} as images from whole q"
+    )
     _refuse_twice(db)
     unit = _unit(dataset, resample)
     db.execute(

@@ -26,7 +26,7 @@ from compvqa.questions.dataset import LANGUAGE, language_of
 from compvqa.scenes.graph import SceneGraph
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.tables import SCENES
-from compvqa.splits.setups import FEW, FIT, IMAGE, NO, Definition, Setup, find_setup
+from compvqa.splits.setups import ASKED, FEW, FIT, IMAGE, NO, Definition, Setup, find_setup
 from compvqa.splits.splitters import SPLITS, held_out_of, read_definition
 from compvqa.tables import Schema
 
@@ -96,7 +96,7 @@ def seen_before(
 def kept_from(setup: Setup) -> list[str]:
     """The variants of a setup that are fitted on a part which lacks what is held out, but for a few questions."""
     few = {part.name for part in setup.parts if part.role == FIT and part.held_out in (NO, FEW)}
-    return [name for name, variant in setup.variants.items() if few & {*variant.fit}]
+    return [name for name, of in setup.variants.items() if few & {*of.fit} and of.asked != ASKED]
 
 
 def count(asked: Path, dataset: Path, held_out: Predicate, lexicon: AttributeGroups | None) -> int | None:

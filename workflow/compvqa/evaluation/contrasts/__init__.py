@@ -9,8 +9,8 @@ Each is a module of this package, found by the name that the config has for it (
 * ``below(*accuracies)``, whether the model is worse than one that it should beat: tables mark it where that is sure;
 * ``rows(db, settings, seed)``, rows of :data:`CONTRASTS` but for ``contrast``, for ``other``, ``facet`` and ``value``
   if they are of one model and all questions, and for ``undefined`` and ``below`` if no resample is so. They are made of
-  what is ``graded`` in ``db`` (:func:`compvqa.evaluation.answers.grade`), or ``by_facet``, the same by facet
-  (:func:`compvqa.evaluation.scores.score_rows`).
+  what is ``graded`` and ``drawn`` in ``db`` (:func:`compvqa.evaluation.answers.grade`), or ``by_facet``, the same by
+  facet (:func:`compvqa.evaluation.scores.score_rows`).
 """
 
 from __future__ import annotations

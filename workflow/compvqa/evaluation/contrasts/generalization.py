@@ -38,16 +38,24 @@ def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iter
 
     Accuracies are means over seeds, and the interval resamples the questions, or images, the same ones for all three.
     """
+    return rows_of(VARIANTS, "graded", db, settings, seed)
+
+
+def rows_of(
+    variants: tuple[str, str, str], graded: str, db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int
+) -> Iterator[dict[str, Any]]:
+    """The rows of the score of other ``variants``, of what is ``graded``: a table, or a query in brackets."""
+    low, middle, high = variants
     patterns = db.sql(
         f"""with averaged as (
             select split_part(run, '.', 1) as model, split, part, text, split_part(run, '.', 3) as variant,
                 question_id, unit, avg(correct) as correct, count(*) as seeds
-            from graded where held_out = '{ALL}' group by all
+            from {graded} where held_out = '{ALL}' group by all
         ), questions_of as (
-            select model, split, part, text, question_id, unit, max(seeds) filter (variant = 'comp') as seeds,
-                max(correct) filter (variant = 'text') as text_only,
-                max(correct) filter (variant = 'comp') as comp,
-                max(correct) filter (variant = 'size') as size
+            select model, split, part, text, question_id, unit, max(seeds) filter (variant = '{middle}') as seeds,
+                max(correct) filter (variant = '{low}') as text_only,
+                max(correct) filter (variant = '{middle}') as comp,
+                max(correct) filter (variant = '{high}') as size
             from averaged group by all
         ), units as (
             select model, split, part, text, unit, sum(text_only) as text_only, sum(comp) as comp, sum(size) as size,
@@ -60,10 +68,16 @@ def rows(db: duckdb.DuckDBPyConnection, settings: Resampling, seed: int) -> Iter
     groups: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for row in patterns:
         groups.setdefault(row[:4], []).append(row[4:])
-    return (_row(key, group, settings, seed) for key, group in groups.items())
+    return (_row(variants, key, group, settings, seed) for key, group in groups.items())
 
 
-def _row(key: tuple[Any, ...], patterns: list[tuple[Any, ...]], settings: Resampling, seed: int) -> dict[str, Any]:
+def _row(
+    variants: tuple[str, str, str],
+    key: tuple[Any, ...],
+    patterns: list[tuple[Any, ...]],
+    settings: Resampling,
+    seed: int,
+) -> dict[str, Any]:
     """One row from the distinct outcomes (text, comp, size, questions) of what is drawn, its number, and seeds."""
     outcomes = np.array([row[:3] for row in patterns], dtype=float)
     sizes, counts = np.array([row[3:5] for row in patterns]).T
@@ -76,6 +90,6 @@ def _row(key: tuple[Any, ...], patterns: list[tuple[Any, ...]], settings: Resamp
     model, split, part, text = key
     return {
         "model": model, "split": split, "part": part, "text": text, "n": n, "seeds": patterns[0][5],
-        "accuracies": as_json(dict(zip(VARIANTS, accuracies, strict=True))), "score": score, "low": low, "high": high,
+        "accuracies": as_json(dict(zip(variants, accuracies, strict=True))), "score": score, "low": low, "high": high,
         "undefined": 1 - len(defined) / len(means), "below": sum(below(*mean) for mean in means) / len(means),
     }  # fmt: skip

@@ -24,6 +24,7 @@ FIT, CHOOSE, TEST = "fit", "choose", "test"
 ANY, NO, FEW, ALL = "", "none", "few", "all"  # how many questions of a part have what is held out; ANY: not asked
 IMAGE, TEXT = "image", "text"  # what a guard compares
 EASY, CURVE = "easy", "curve"  # when the config asks for a variant: models.easy, models.curve
+ASKED = "asked"  # of such a variant nothing is trained: it says how vision-language models are asked
 
 
 class SplitSettings(Settings):
@@ -105,7 +106,8 @@ class Variant:
     """What a run is trained on: the parts that it is fitted on, and those by which its weights are kept.
 
     ``model`` are settings of the model that it changes; with ``chain`` it reads the dataset's own parts in that chain;
-    ``asked`` is empty where each trained split has such a run.
+    ``asked`` is empty where each trained split has such a run. Shots of models that are asked come from ``fit``, or,
+    with ``left_out``, from the questions of these parts' sides that the parts were not given.
     """
 
     fit: tuple[str, ...]
@@ -113,6 +115,7 @@ class Variant:
     model: Mapping[str, object] = field(default_factory=dict)
     chain: str = ""
     asked: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

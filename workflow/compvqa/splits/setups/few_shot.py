@@ -5,6 +5,7 @@ from pydantic import Field, NonNegativeInt
 from compvqa.splits.holding import HoldsOut
 from compvqa.splits.setups import (
     ALL,
+    ASKED,
     CHOOSE,
     CURVE,
     FEW,
@@ -49,6 +50,7 @@ SETUP = Setup(
     variants={
         "comp": Variant(("train",), ("dev_iid",)),  # VB_M
         "size": Variant(("train_size",), ("dev_iid",)),  # VB_iid-size
+        "shown": Variant((), (), asked=ASKED, left_out=("train",)),  # each shot has what is held out
         "m": Variant(("train",), ("dev_iid",), asked=CURVE),  # another M: m125
     },
     predicted=("dev_comp", "test_comp"),

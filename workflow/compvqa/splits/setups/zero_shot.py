@@ -1,7 +1,7 @@
 """Train has no question with what is held out; dev and test are scored on those that have it (COVR, section 4.2)."""
 
 from compvqa.splits.holding import HoldsOut
-from compvqa.splits.setups import ALL, CHOOSE, FIT, IMAGE, NO, TEST, TEXT, Apart, Part, Setup, Variant
+from compvqa.splits.setups import ALL, ASKED, CHOOSE, FIT, IMAGE, NO, TEST, TEXT, Apart, Part, Setup, Variant
 
 SETUP = Setup(
     definition=HoldsOut,
@@ -22,6 +22,7 @@ SETUP = Setup(
     variants={
         "comp": Variant(("train",), ("dev_iid",)),  # VB_0
         "size": Variant(("train_size",), ("dev_iid",)),  # VB_iid-size
+        "shown": Variant((), (), asked=ASKED, left_out=("train",)),  # each shot has what is held out
     },
     predicted=("dev_comp", "test_comp"),
     apart=(Apart(IMAGE, "train", "dev"), Apart(IMAGE, "train", "test"), Apart(TEXT, "dev", "test")),

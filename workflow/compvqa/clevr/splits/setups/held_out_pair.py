@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from compvqa.scenes.pairs import Occurrence, Pair
-from compvqa.splits.setups import ALL, FIT, IMAGE, NO, TEST, Apart, Definition, Part, Setup, Variant
+from compvqa.splits.setups import ALL, ASKED, FIT, IMAGE, NO, TEST, Apart, Definition, Part, Setup, Variant
 
 
 class HeldOutPair(Definition):
@@ -76,7 +76,12 @@ def held_out_pair(parts: tuple[Part, ...], definition: type[Definition]) -> Setu
     return Setup(
         definition=definition,
         parts=parts,
-        variants={"large": Variant(TRAIN, ()), "medium": Variant(TRAIN[:2], ()), "small": Variant(TRAIN[:1], ())},
+        variants={
+            "large": Variant(TRAIN, ()),
+            "medium": Variant(TRAIN[:2], ()),
+            "small": Variant(TRAIN[:1], ()),
+            "text": Variant(TRAIN, (), model={"images": "zeroed"}, asked=ASKED),
+        },
         predicted=tests,
         apart=(
             *(Apart(IMAGE, train, test) for train in TRAIN for test in tests),

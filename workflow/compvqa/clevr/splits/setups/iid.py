@@ -5,10 +5,13 @@ No model is trained again without its pictures: the baseline that looks at none 
 
 from dataclasses import replace
 
-from compvqa.splits.setups import IMAGE, iid
+from compvqa.splits.setups import ASKED, IMAGE, iid
 
 SETUP = replace(
     iid.SETUP,
-    variants={name: variant for name, variant in iid.SETUP.variants.items() if not variant.model},
+    variants={
+        name: replace(variant, asked=variant.asked or ASKED * bool(variant.model))
+        for name, variant in iid.SETUP.variants.items()
+    },
     apart=tuple(guard for guard in iid.SETUP.apart if guard.what == IMAGE),
 )
