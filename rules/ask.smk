@@ -78,3 +78,7 @@ rule replies:
         code=code_of("ask"),
     shell:
         f"{ASKS}python -m compvqa bundle-replies {{output.viewer:q}} --logs {LOGS_OF_ASKED}{TEE}"
+
+
+if ASKED:
+    ALSO.append(rules.replies.output.viewer)

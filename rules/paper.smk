@@ -24,6 +24,7 @@ SHOWN |= {
     "models": [],
     "histories": [f"{T}/runs/{run}/history.parquet" for run in TRAINED],
     "images": list(CONFIG.images.values()),
+    "replies": [f"{T}/asked/{run}.replies.parquet" for run in ASKED],
     "templates": [],
     "beside": [path for files in BESIDE_OF.values() for path in files],
     # other tables, if they are shown
@@ -218,12 +219,13 @@ rule index:
     params:
         show=lambda wildcards: repeated("--show", [near(PAPER.path(name)) for name in PAPERS[wildcards.paper]]),
         title=lambda wildcards: f"{CONFIG.paper.title}: {wildcards.paper}",
+        links=data(repeated("--link", [f"What models replied={T}/asked/viewer/index.html"] * bool(ASKED))),
         definitions=lambda wildcards: PAPER.digest(*PAPERS[wildcards.paper]),
         look=LOOK,
         code=code_of("index"),
     shell:
         f"python -m compvqa index {{output.page:q}} --folder {T}/paper/{{wildcards.paper:q}}"
-        " {params.show:q} --title={params.title:q}"
+        " {params.show:q} --title={params.title:q} {params.links:q}"
         f" --page {{input.page:q}}{LOG}"
 
 

@@ -7,10 +7,15 @@ import pytest
 
 from compvqa import tables
 from compvqa.asking.replies import REPLIES
+from compvqa.evaluation.scores import score
+from compvqa.splits.splitters import SPLITS
 from fixtures.asked import ANSWERS, SECRET, Bed, needs_inspect
 from fixtures.chat_server import BROKEN, HALF, MANY, NONSENSE, TIMEOUT, Chat, pixels, serving
+from fixtures.paper_tables import rows_of
+from fixtures.split_rows import split_rows
 
 pytestmark = needs_inspect
+SIDES = ("train", "test")
 
 
 @pytest.fixture
@@ -99,6 +104,27 @@ def test_blind_no_picture_is_sent_and_shots_share_no_image_with_their_question(b
         assert bed.ask(chat.url, shots=2, generation={"temperature": 0.5}).returncode == 0
         assert {question.messages for question in chat.asked} == {5}
         assert all(question.shown > len(question.pictures) for question in chat.asked)
+
+
+def test_recorded_answers_become_scores_and_pages(bed, tmp_path):
+    """Every reply is yes, which is right of a fifth of the questions."""
+    replies = {"inspect": "mockllm/model", "arguments": {"custom_outputs": ["Yes."] * bed.questions}}
+    assert bed.ask("http://127.0.0.1:9/v1", **replies).returncode == 0
+    assert set(bed.predictions().values()) == {"true"}
+    parts = {part: [f"q{n:03}" for n in range(bed.questions) if (n % 3 == 0) == (part == "train")] for part in SIDES}
+    tables.write(bed.folder / "iid.parquet", SPLITS, split_rows("iid", "iid", parts))
+    made = [bed.folder / name for name in ("out.parquet", "questions.parquet", "iid.parquet")]
+    score([made[0]], made[1], [made[2]], tmp_path / "scores.parquet", tmp_path / "contrasts.parquet")
+    inputs = {"splits": [made[2]], **{name: [tmp_path / name] for name in ("models", "definitions")}}
+    inputs |= {name: [tmp_path / f"{name}.parquet"] for name in ("scores", "contrasts")}
+    for name, text in {"models/oracle": "inspect: mockllm/model", "definitions/iid": "setup: iid"}.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / f"{name}.yaml").write_text(text)
+    row = rows_of("splits", inputs, tmp_path, "asked")["iid: oracle"]
+    assert (row["From"], row["All"], row["All n"]) == ("no shots", "20", "20")
+    named = (bed.folder / "replies.parquet").rename(tmp_path / "oracle.iid.iid.1.replies.parquet")
+    cost = rows_of("cost", {"replies": [named]}, tmp_path, "asked")["oracle on iid, iid"]
+    assert (cost["Requests"], cost["No answer"]) == ("20", "0")
 
 
 def test_logs_become_a_viewer(bed):

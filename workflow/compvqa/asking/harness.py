@@ -35,6 +35,8 @@ try:
         ContentImage,
         ContentText,
         GenerateConfig,
+        ModelOutput,
+        ModelUsage,
     )
     from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer
     from inspect_ai.solver import Generate, Solver, TaskState, solver
@@ -74,7 +76,7 @@ def ask(
     (log,) = eval(
         task,
         model=settings.inspect,
-        model_args=settings.arguments,
+        model_args=_arguments(settings),
         log_dir=str(logs),
         log_images=False,
         log_model_api=False,
@@ -117,6 +119,16 @@ def _generation(settings: AskedModel, prompt: Prompt) -> GenerateConfig:
         attempt_timeout=settings.timeout,
         timeout=settings.timeout * (settings.retries + 1),
     )
+
+
+def _arguments(settings: AskedModel) -> dict[str, Any]:
+    """The provider's arguments; what the provider that asks nobody is to reply are texts in a model's file."""
+    given = dict(settings.arguments)
+    if settings.inspect.startswith("mockllm/") and "custom_outputs" in given:
+        outputs = (ModelOutput.from_content(settings.inspect, text) for text in given["custom_outputs"])
+        no_tokens = {"usage": ModelUsage()}  # else it asks the network how they are counted
+        given["custom_outputs"] = [output.model_copy(update=no_tokens) for output in outputs]
+    return given
 
 
 def _sample(key: str, one: Asked) -> Sample:

@@ -82,6 +82,7 @@ def index(
     show: Annotated[list[Path], typer.Option(help="A table's or figure's definition, in the page's order; repeat.")],
     title: Annotated[str, typer.Option(help="The page's title.")],
     page: Annotated[list[Path], typer.Option(help="A further page to link to; repeat for more.")] = NOTHING,
+    link: Annotated[list[str], typer.Option(help="TITLE=PATH of one that may not be there yet; repeat.")] = NOTHING,
     code: Code = None,
 ) -> None:
     """Put all tables and figures of a paper on one page."""
@@ -89,8 +90,9 @@ def index(
 
     frame = Frame("index", None, 0, code)
     made = [folder / f"{page.stem}{ending}" for page in show for ending in (".html", ".png")]
+    others = [(name, Path(path)) for name, _, path in (text.partition("=") for text in link)]
     frame.run(
-        lambda: make(show, folder, out, title, page),
+        lambda: make(show, folder, out, title, page, others),
         [*show, *page, *(path for path in made if path.exists())],
         [out],
     )

@@ -40,10 +40,12 @@ def make(
     out: Path,
     title: str,
     pages: Sequence[Path] = (),
+    others: Sequence[tuple[str, Path]] = (),
 ) -> dict[str, int]:
     """Write the page ``out`` with the tables and figures of ``definitions`` (YAML files) made in ``folder``.
 
-    They come in the given order, those that stand apart last. ``pages``: further pages to link to.
+    They come in the given order, those that stand apart last. ``pages``: further pages to link to; ``others``: such as
+    may not be there yet, with their titles.
     """
     sections, missing = [], 0
     for path in definitions:
@@ -54,7 +56,7 @@ def make(
         else:
             missing += 1
     sections.sort(key=lambda section: section.apart)
-    links = [(title_of(path), link(path, out)) for path in pages]
+    links = [(name, link(path, out)) for name, path in [*((title_of(path), path) for path in pages), *others]]
     page = environment().get_template("index.html.j2").render(title=title, sections=sections, pages=links)
     write_text(out, page)
     return {"in": len(definitions), "out": len(sections), "dropped: not made": missing}
