@@ -50,7 +50,7 @@ def test_a_config_with_a_number_of_too_many_digits_is_named(project):
         ({"shard": 3}, "config key shard is unknown"),
         (
             {"dataset": {"kind": "vqa"}},
-            "config key dataset.kind says 'vqa', which nothing makes: name one of clevr, clevr_hope, clevr_released, ",
+            "config key dataset.kind says 'vqa', which nothing makes: name one of clevr, clevr_hope, clevr_prelim, ",
         ),
         ({"overlap": {"method": "none"}}, "config key overlap has moved: write it under `dataset:`, with `kind: covr`"),
         ({"shards": "many"}, "config key shards has the wrong value 'many'"),

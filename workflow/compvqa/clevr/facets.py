@@ -91,6 +91,12 @@ def _cogent(question: Question) -> str | None:
     return f"{function} {SPHERE if shape == SPHERE else OTHERS}"
 
 
+def _named(question: Question) -> str | None:
+    values = [argument for row in question.program for argument in row.arguments]
+    kind = analysis.kind(question.program)
+    return f"{kind} {values[0]}" if kind in ("exist", "count") and len(values) == 1 else None
+
+
 FACETS = (
     Facet("type", "the last function (4.2)", lambda question: question.program[-1].operation),
     Facet("kind", "query, count, exist, or a comparison (4.2)", lambda question: analysis.kind(question.program)),
@@ -109,5 +115,6 @@ FACETS = (
     Facet("queried_shape", "the shape of the object whose attribute is asked for", _queried_shape, scenes=True),
     Facet("cogent", "of color and material, that shape: sphere, or cube or cylinder (4.7)", _cogent, scenes=True),
     Facet("degenerate", "whether a spatial relation does not matter (3)", _degenerate, scenes=True),
+    Facet("named", "of exist and count, the one value that a question names (CLEVR-PRELIM)", _named),
     Facet("answer", "the right answer: of minimal tests, whether the thing is of the pair", lambda asked: asked.answer),
 )

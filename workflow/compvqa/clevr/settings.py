@@ -100,4 +100,15 @@ class ClevrHope(_Families, HopeSettings):
                 raise ValueError(f"dataset.variants is {self.variants}, of {world.variants} that the world draws")
 
 
-DATASETS = (Clevr, ClevrHope, ClevrReleased)
+class ClevrPrelim(_Clevr):
+    """Questions that name one attribute value each, about pictures of one and of five objects (CLEVR-PRELIM)."""
+
+    kind: Literal["clevr_prelim"]
+    parts: dict[str, dict[str, float]] = Field(
+        {"minimal": {"test": 1}, "counted": {"test": 1}},
+        description="for a side the parts of the dataset that its scenes are dealt to, with their shares, by stable "
+        "rank: all is test, since nothing is learnt from it",
+    )
+
+
+DATASETS = (Clevr, ClevrHope, ClevrPrelim, ClevrReleased)

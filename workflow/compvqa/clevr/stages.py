@@ -7,6 +7,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "read_clevr_questions": ("compvqa.clevr.official",),
     "pair_scenes": ("compvqa.clevr.hope.walk",),
     "pair_questions": ("compvqa.clevr.hope.ask",),
+    "prelim_questions": ("compvqa.clevr.hope.preliminary",),
     "gather_pair": ("compvqa.clevr.hope.gather",),
     "gather_clevr_questions": ("compvqa.clevr.gather",),
 }

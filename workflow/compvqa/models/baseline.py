@@ -63,9 +63,9 @@ def predict(
     """Write the predictions of ``model`` for the questions in ``parts``, from those in ``train_parts``.
 
     Parts are those of the split table ``split``, or the data set's own if it is None. Parts of questions to
-    answer may be empty; without a train question there is nothing to predict from, and no prediction. Questions in
-    the table ``paraphrases`` are answered once more, with the paraphrase for their text. ``scenes``: the folder of
-    scene tables, which only a model that reads scenes looks at.
+    answer may be empty; without a train question there is nothing to predict from, and no prediction, but of a model
+    that reads scenes. Questions in the table ``paraphrases`` are answered once more, with the paraphrase for their
+    text. ``scenes``: the folder of scene tables, which only a model that reads scenes looks at.
     """
     module: Baseline = plugins.find("compvqa.models", model, "predict", "baseline")
     seen: dict[str, Any] = {}
@@ -76,7 +76,7 @@ def predict(
     columns = tuple(dict.fromkeys(("question_id", "answer", *module.COLUMNS)))
     train = _questions(dataset, split, train_parts, columns)
     test = _questions(dataset, split, parts, columns)
-    if len(train) == 0:
+    if len(train) == 0 and not seen:
         test = test.slice(0, 0)
     texts = {GENERATED: test} | ({PARAPHRASED: _paraphrased(test, paraphrases)} if paraphrases else {})
     known, found, counts = set(train["answer"].to_pylist()), [], {"in": len(train)}

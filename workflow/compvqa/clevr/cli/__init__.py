@@ -19,6 +19,6 @@ def add_to(app: typer.Typer) -> None:
         rich_markup_mode=None,
     )
     add(clevr, world.world, world.pool, world.gather_world, data.questions, data.read_questions, data.gather_questions)
-    add(clevr, pairs.pair_scenes, pairs.pair_questions, pairs.gather_pair, pairs.read_hope)
+    add(clevr, pairs.pair_scenes, pairs.pair_questions, pairs.gather_pair, pairs.prelim_questions, pairs.read_hope)
     add(clevr, execute.write_questions, execute.execute, lint.lint)
     app.add_typer(clevr)

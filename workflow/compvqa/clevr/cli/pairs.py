@@ -80,6 +80,27 @@ def gather_pair(
     frame.run(work, [*questions, *scene_tables(scenes)], [out])
 
 
+def prelim_questions(
+    out: Made,
+    dropped: Annotated[Path, typer.Option(help="Table of templates that were tried in vain, to write.")],
+    scenes: Scenes,
+    templates: Templates,
+    words: Words,
+    testbed: Testbed = "clevr",
+    seed: Seed = 1,
+    code: Code = None,
+) -> None:
+    """Ask of pictures of one object whether it has a value, and of five how many have it (CLEVR-PRELIM)."""
+    from compvqa.clevr.hope.preliminary import questions
+    from compvqa.clevr.templates import read_templates
+    from compvqa.clevr.words import read_words
+
+    frame = Frame("prelim_questions", None, seed, code)
+    frame.note({"testbed": testbed})
+    work = partial(questions, scenes, read_templates(*templates), read_words(words), seed, testbed, out, dropped)
+    frame.run(work, [*scene_tables(scenes), *templates, words], [out, dropped])
+
+
 def read_hope(
     questions: Annotated[Path, typer.Argument(help="Released questions of CLEVR-HOPE (train_questions.h5 …).")],
     out: Annotated[Path, typer.Argument(help="File to write, in the format of CLEVR's release (JSON).")],

@@ -124,12 +124,12 @@ def questions(
     return counts
 
 
-def asked_by(templates: Sequence[Template]) -> Template:
-    """The template that asks whether there is a thing of a description."""
+def asked_by(templates: Sequence[Template], end: str = "exist") -> Template:
+    """The template that asks whether there is a thing of a description, or how many there are (``end``: count)."""
     for template in templates:
-        if [node.kind for node in template.nodes] == ["scene", "filter_exist"] and not template.empty:
+        if [node.kind for node in template.nodes] == ["scene", f"filter_{end}"] and not template.empty:
             return template
-    raise InputError("no template asks whether there is a thing of a description (scene, filter_exist): add one.")
+    raise InputError(f"no template asks for the {end} of things of a description (scene, filter_{end}): add one.")
 
 
 def single_objects(scenes: Path, side: str, scratch: Path, memory: str) -> dict[tuple[int, Attributes], str]:

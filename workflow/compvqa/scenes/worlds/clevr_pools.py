@@ -4,8 +4,9 @@ A pool is an ordered list of scenes for each number of objects, without end. A p
 takes what fits (scenes without the pair, or with it), the same number from each list. What no pair takes is not drawn.
 What a pair takes so depends on no other pair, and scenes that many take are there once.
 
-The side ``minimal`` is apart: in each of its variants, which fix camera, lamps, place and turn, stands one object, of
-each combination of attributes in turn.
+Two sides are apart, whose variants fix camera, lamps, places and turns. In each variant of ``minimal`` stands one
+object, of each combination of attributes in turn. In each variant of ``counted``, for each attribute's value, stand
+five objects, of which none to all have the value, one more in each picture (CLEVR-PRELIM, appendix B).
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 from compvqa.errors import InputError
 from compvqa.scenes.pairs import Among, Pair, combinations, diversity, occurs, unseen, within
 from compvqa.scenes.worlds.clevr import draw_all
-from compvqa.scenes.worlds.clevr.sample import Studio, Values, scene_of_one, scene_with, studio_of, values_of
+from compvqa.scenes.worlds.clevr.sample import Studio, Values, scene_in, scene_with, studio_of, values_of
 from compvqa.scenes.worlds.clevr.settings import ClevrSettings, Contents, SideName
 from compvqa.seeds import generator
 from compvqa.settings import Settings
 from compvqa.tables import running
 
 MINIMAL = "minimal"  # the side of single objects
+COUNTED = "counted"  # the side of pictures in which objects with a value are counted
+MANY = 5  # objects in these
 LIST, VARIANT = 1_000_000, 1_000  # numbers of scenes with so many objects, of a variant
 CROWDED = 10  # so many objects are not all of the largest size: they would find no place
 MOST = 20_000_000  # scenes of a list that are looked at
@@ -59,18 +62,24 @@ class ClevrPools(Settings):
             "commoniid": Pool(scenes=1_700, pair="absent", common=True),
             "commonood": Pool(scenes=15_000, pair="present", common=True),
         },
-        min_length=1,
         description="the pools, each a side of the scenes",
     )
     variants: NonNegativeInt = Field(
         40, le=999, description="variants of the side minimal, in each of which there is each object; 0: no such side"
     )
+    counted: NonNegativeInt = Field(
+        0,
+        le=999,
+        description="variants of the side counted, in each of which there are six pictures a value; 0: no such side",
+    )
     all: Contents = Field(Contents(), description="What stands in the scenes of all pools, and how they are drawn.")
 
     @model_validator(mode="after")
     def _apart(self) -> ClevrPools:
-        if MINIMAL in self.pools:
-            raise ValueError(f"{MINIMAL} is the side of single objects: call the pool otherwise")
+        if taken := {MINIMAL, COUNTED} & self.pools.keys():
+            raise ValueError(f"{min(taken)} is a side of its own: call the pool otherwise")
+        if not self.sides:
+            raise ValueError("nothing is drawn: name pools, or give variants or counted")
         if len(list(self.all.combinations())) > VARIANT:
             raise ValueError(f"there are more than {VARIANT} kinds of objects: give fewer attributes")
         return self
@@ -78,7 +87,7 @@ class ClevrPools(Settings):
     @property
     def sides(self) -> list[str]:
         """The sides that are made."""
-        return [*self.pools, *[MINIMAL] * bool(self.variants)]
+        return [*self.pools, *[MINIMAL] * bool(self.variants), *[COUNTED] * bool(self.counted)]
 
     @property
     def vocabulary(self) -> Mapping[str, Sequence[str]]:
@@ -107,7 +116,7 @@ class PoolSettings(Settings):
     """What makes one side's scenes."""
 
     world: ClevrPools = Field(ClevrPools(), description="the world's settings")
-    side: str = Field(description="the pool, or minimal")
+    side: str = Field(description="the pool, minimal, or counted")
     walks: tuple[Walk, ...] = Field((), description="the pairs that walk it")
     scenes: NonNegativeInt = Field(0, description="about how many scenes there will be, for plans")
 
@@ -119,16 +128,19 @@ class PoolSettings(Settings):
 
 @dataclass(frozen=True)
 class Listed:
-    """A scene of a pool that some pair takes: its number, the name of its picture, and what its objects are."""
+    """A scene: its number, the name of its picture, and what its objects are; and where scenes share a variant, which,
+    and what the objects of all of them are."""
 
     number: int
     filename: str
     values: tuple[Values, ...]
+    variant: int | str | None = None
+    beside: tuple[tuple[Values, ...], ...] = ()
 
 
 def generate(out: Path, settings: PoolSettings, seed: int, shard: tuple[int, int] = (0, 1)) -> dict[str, int]:
     """Sample and draw a shard of a side's scenes, as :func:`compvqa.scenes.worlds.clevr.generate` does."""
-    scenes = list(singles(settings) if settings.side == MINIMAL else listed(settings, seed))
+    scenes = list(scenes_of(settings, seed))
     places = range(*(len(scenes) * part // shard[1] for part in (shard[0], shard[0] + 1)))
     asked = {"settings": settings.model_dump(mode="json"), "seed": seed, "shard": list(shard), "recipe": running()}
     sample = Sampling(settings, seed)
@@ -136,33 +148,64 @@ def generate(out: Path, settings: PoolSettings, seed: int, shard: tuple[int, int
 
 
 class Sampling:
-    """Places objects in the scenes of a side; of single objects each variant's studio is found once."""
+    """Places objects in the scenes of a side; where scenes share a variant, its studio is found once."""
 
     def __init__(self, settings: PoolSettings, seed: int):
-        self.side, self.clevr, self.seed = settings.side, settings.clevr, seed
-        self.every = list(settings.world.all.combinations())
-        self.studios: dict[int, Studio] = {}
+        self.clevr, self.seed = settings.clevr, seed
+        self.studios: dict[int | str, Studio] = {}
 
     def scene(self, scene: Listed, place: int) -> dict:
         """A scene as in the scene file, where it has this place."""
-        if self.side != MINIMAL:
+        if scene.variant is None:
             return scene_with(self.clevr, self.seed, place, scene.filename, scene.values)
-        variant, (values,) = scene.number // VARIANT, scene.values
-        if variant not in self.studios:
-            self.studios[variant] = studio_of(self.clevr, self.seed, variant, self.every)
-        return scene_of_one(self.clevr, self.seed, place, scene.filename, self.studios[variant], values)
+        if scene.variant not in self.studios:
+            self.studios[scene.variant] = studio_of(self.clevr, self.seed, scene.variant, scene.beside)
+        return scene_in(self.clevr, self.seed, place, scene.filename, self.studios[scene.variant], scene.values)
+
+
+def scenes_of(settings: PoolSettings, seed: int) -> Iterator[Listed]:
+    """The scenes of a side, in the order in which it has them."""
+    if settings.side == MINIMAL:
+        return singles(settings)
+    return counted(settings, seed) if settings.side == COUNTED else listed(settings, seed)
 
 
 def singles(settings: PoolSettings) -> Iterator[Listed]:
     """The scenes of single objects, variant by variant."""
+    every = tuple((values,) for values in settings.world.all.combinations())
     for variant in range(settings.world.variants):
-        for place, values in enumerate(settings.world.all.combinations()):
+        for place, values in enumerate(every):
             number = variant * VARIANT + place
-            yield Listed(number, f"CLEVR_{settings.side}_{number:06d}.png", (values,))
+            yield Listed(number, f"CLEVR_{settings.side}_{number:06d}.png", values, variant, every)
+
+
+def counted(settings: PoolSettings, seed: int) -> Iterator[Listed]:
+    """The scenes in which objects with a value are counted: variant by variant and value by value, from none with it to
+    all. An object that has the value in one picture and not in another differs in nothing else."""
+    there = list(settings.world.all.combinations())
+    groups = list(zip(*there, strict=True))
+    values = [(place, value) for place, of in enumerate(groups) for value in dict.fromkeys(of)]
+    for variant in range(settings.world.counted):
+        for number, (place, value) in enumerate(values):
+            changes = [(other, one) for one in there if one[place] == value for other in _without(one, place, there)]
+            rng = generator(seed, "clevr counted", settings.side, variant, value)
+            drawn = [rng.choice(changes) for _ in range(MANY)] if changes else []
+            scenes = tuple(tuple(pair[n < many] for n, pair in enumerate(drawn)) for many in range(MANY + 1))
+            for many, things in enumerate(scenes if drawn else ()):
+                whole = variant * VARIANT + number * (MANY + 1) + many
+                filename = f"CLEVR_{settings.side}-{slug(value)}_{whole:06d}.png"
+                yield Listed(whole, filename, things, f"{variant} {value}", scenes)
+
+
+def _without(one: Values, place: int, there: Sequence[Values]) -> list[Values]:
+    """The objects that there are which differ from one in nothing but the value in this place."""
+    return [
+        other for other in there if [a != b for a, b in zip(one, other, strict=True)] == [n == place for n in range(4)]
+    ]
 
 
 def variant_of(scene_id: str) -> int:
-    """The variant of a scene of a single object."""
+    """The variant of a scene of the sides minimal and counted."""
     return int(scene_id.rpartition("_")[2]) // VARIANT
 
 
@@ -196,8 +239,8 @@ def _taken(
 
 def forecast(settings: PoolSettings, seed: int) -> int:
     """About how many scenes a side will have, from the first ones of each list."""
-    if settings.side == MINIMAL:
-        return settings.world.variants * len(list(settings.world.all.combinations()))
+    if settings.side in (MINIMAL, COUNTED):
+        return sum(1 for _ in scenes_of(settings, seed))
     present, whole = settings.world.pools[settings.side].pair == "present", 0.0
     for tag, (cut, pairs) in _walkers(settings).items():
         for many, wanted in _lists(settings).items():
@@ -265,10 +308,16 @@ def tag_of(pair: Pair, vocabulary: Mapping[str, Sequence[str]], among: Among | N
     if among is None or len(combinations(pair, vocabulary, among)) == diversity(pair, vocabulary):
         return ""
     size = [f"{kind}{many}" for kind, many in sorted(among.grid.items())] or [f"subset{among.subset}"]
-    return "-".join(re.sub(r"[^a-z0-9]", "", str(word).lower()) for word in (*pair, *size, among.draw))
+    return "-".join(slug(str(word)) for word in (*pair, *size, among.draw))
+
+
+def slug(word: str) -> str:
+    """A word as names of pictures have it."""
+    return re.sub(r"[^a-z0-9]", "", word.lower())
 
 
 def tag_in(scene_id: str) -> str:
-    """The tag that the name of a scene has; none of scenes of the whole vocabulary, and of other sources."""
+    """The tag that the name of a scene has, on the side counted the value; none of scenes of the whole vocabulary, and
+    of other sources."""
     name = PurePosixPath(scene_id).name.rpartition(":")[2]
     return name.rpartition("_")[0].partition("-")[2]

@@ -50,22 +50,27 @@ def scene_with(settings: ClevrSettings, seed: int, index: int, filename: str, ob
 
 @dataclass(frozen=True)
 class Studio:
-    """Where the camera, the lamps and one object are, and how the object is turned."""
+    """Where the camera, the lamps and objects are, and how these are turned."""
 
     camera: tuple[float, float, float]
     lamps: Mapping[str, list[float]]
-    place: tuple[float, float]
-    angle: float
+    places: Sequence[tuple[float, float]]
+    angles: Sequence[float]
 
 
-def studio_of(settings: ClevrSettings, seed: int, variant: int, every: Sequence[Values]) -> Studio:
-    """The studio of a variant, in which any of ``every`` can be seen. InputError where none is found."""
+def studio_of(settings: ClevrSettings, seed: int, variant: int | str, shown: Sequence[Sequence[Values]]) -> Studio:
+    """The studio of a variant, in which all objects of any of the scenes ``shown``, of as many objects each, can be
+    seen. InputError where none is found."""
     rng = generator(seed, "clevr variant", settings.split, variant)
-    kinds = list({(shape, size): (shape, color, material, size) for shape, color, material, size in every}.values())
+    kinds = list({tuple((shape, size) for shape, *_, size in scene): scene for scene in shown}.values())
+    radii = [max(settings.sizes[size] for *_, size in things) for things in zip(*kinds, strict=True)]
     for _ in range(TRIES):
         camera, lamps = _jittered(rng)
-        studio = Studio(camera, lamps, (rng.uniform(-FIELD, FIELD), rng.uniform(-FIELD, FIELD)), rng.uniform(0, 360))
-        if all(_all_seen(_with_one(settings, seed, 0, "", studio, kind), settings) for kind in kinds):
+        places = _places(radii, directions(CAMERA if settings.directions == "released" else camera), rng)
+        if places is None:
+            continue
+        studio = Studio(camera, lamps, places, [rng.uniform(0, 360) for _ in places])
+        if all(_all_seen(_placed(settings, seed, 0, "", studio, kind), settings) for kind in kinds):
             return studio
     raise InputError(
         f"variant {variant} of {settings.split}: in {TRIES} places not every size and shape showed "
@@ -73,17 +78,22 @@ def studio_of(settings: ClevrSettings, seed: int, variant: int, every: Sequence[
     )
 
 
-def scene_of_one(settings: ClevrSettings, seed: int, index: int, filename: str, studio: Studio, values: Values) -> dict:
-    """A scene of one object with these attributes in a studio."""
-    scene = _with_one(settings, seed, index, filename, studio, values)
+def scene_in(
+    settings: ClevrSettings, seed: int, index: int, filename: str, studio: Studio, objects: Sequence[Values]
+) -> dict:
+    """A scene of objects with these attributes in a studio."""
+    scene = _placed(settings, seed, index, filename, studio, objects)
     return _completed(scene, settings, dict(studio.lamps))
 
 
-def _with_one(settings: ClevrSettings, seed: int, index: int, filename: str, studio: Studio, values: Values) -> dict:
+def _placed(
+    settings: ClevrSettings, seed: int, index: int, filename: str, studio: Studio, objects: Sequence[Values]
+) -> dict:
     axes = directions(CAMERA if settings.directions == "released" else studio.camera)
-    one = {"camera": list(studio.camera), "directions": axes}
-    thing = _object(settings, values, studio.place, studio.angle)
-    return _scene(settings, seed, index, filename) | one | {"objects": [thing]}
+    where = zip(objects, studio.places, studio.angles, strict=True)
+    things = [_object(settings, values, place, angle) for values, place, angle in where]
+    told = {"camera": list(studio.camera), "directions": axes, "objects": things}
+    return _scene(settings, seed, index, filename) | told
 
 
 def _sampled(
