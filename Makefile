@@ -114,5 +114,5 @@ containers/%.sif: containers/%.def containers/requirements-%.txt $(wildcard cont
 containers-test: $(VENV)/.installed-dev  ## run the images' definitions in a Debian root (root and mmdebstrap; minutes)
 	COMPVQA_CONTAINERS=1 $(BIN)/pytest -n 0 tests/integration/test_containers.py
 
-clean:  ## remove all results and logs (not the environment)
-	rm -rf results resources/sprites logs benchmarks/jobs .snakemake
+clean:  ## remove all results, logs and kept replies, and what asks models (not the other environment)
+	rm -rf results resources/sprites resources/asked logs benchmarks/jobs .snakemake $(INSPECT)

@@ -54,7 +54,7 @@ def test_a_number_that_is_none_is_empty(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.txt", b"question_id,answer\n", "must end in .csv, .jsonl or .parquet"),
+        ("a.txt", b"question_id,answer\n", "must end in .csv, .tsv, .jsonl or .parquet"),
         ("a.csv", b"question_id,said\nq,red\n", "a.csv lacks the column answer"),
         ("a.csv", b"", "a.csv lacks the column question_id"),
         ("a.jsonl", b'{"question_id": ' + b"1" * 5000, "line 1 has a number of too many digits"),

@@ -25,7 +25,7 @@ from fixtures.sitecustomize import MAY
 pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
 LEARNED = "--models"  # which overlap, presence, others and image-scores are given where trained models predict
 
-BED, SPLIT = "results/tiny", "results/tiny/splits/iid.parquet"
+BED, SPLIT, SHORT = "results/tiny", "results/tiny/splits/iid.parquet", "config/prompts/short.yaml"
 WORLD = "resources/sprites-tiny"
 SCENE_TABLES, ASKED = f"--scenes {BED}/scenes", f"--dataset {BED}/dataset/questions.parquet"
 SOLIDS = '{"scenes": 1, "width": 60, "height": 40, "light_samples": 1}'
@@ -93,7 +93,9 @@ read-paraphrases made/paraphrases.parquet --file given/paraphrases.csv {ASKED}
 read-features made/features {SCENE_TABLES} --config '{FEATURES}'
 ask made/a.parquet --replies made/r.parquet --run vlm.iid.iid.1 --part test {ASKED} {SEEN} {KEPT}
 ask-cost --part test {ASKED} {SEEN} --config '{VLM}' --pictures qwen2-vl
-chats made/chats.jsonl --form trl --prompt config/prompts/short.yaml --part train {ASKED} {SEEN}
+chats made/chats.jsonl --form trl --prompt {SHORT} --part train {ASKED} {SEEN}
+export-tasks made/tasks --form vlmevalkit --testbed tiny --split {SPLIT} --prompt {SHORT} {ASKED} {SEEN}
+read-replies made/answers.csv --replies given/replies.csv --prompt {SHORT} {ASKED}
 bundle-replies made/viewer --logs made/logs
 score {BED}/runs/visualbert-tiny.iid.iid.1/predictions.parquet --split {SPLIT} {ASKED}
 gather-scores made/s.parquet --contrasts made/c.parquet --tallies made/t.parquet --evaluation {BED}/evaluation
@@ -142,6 +144,7 @@ def give(project: Project) -> None:
     files = {"gqa_objects.txt": "cat,9,animal,S\n", "gqa_attributes.txt": "red;9;color\n"}
     files |= {"cats.csv": "cat\n", "sources.tsv": "\t".join(columns) + "\n" + "\t".join(astuple(cats)) + "\n"}
     files |= {"gqa_relations.txt": "on,9,direct\n", "covr.jsonl": "{}\n", "paraphrases.csv": "question_id,text\n"}
+    files |= {"replies.csv": "index,prediction\n"}
     for name, text in files.items():
         (given / name).write_text(text)
     image = tables.read(project.folder / BED / "scenes/scenes.parquet", SCENES)["image"][0].as_py()

@@ -19,12 +19,13 @@ Rows = Iterator[tuple[str, Mapping[str, object]]]
 def read_given(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each row of the file: where it stands, and its ``columns`` as text (true, 3; nothing and null are empty).
 
-    The file's ending says what it is: .csv (with a first line of names), .jsonl (an object a line) or .parquet. Other
-    columns are passed over. :class:`InputError` says what is wrong, and in which line.
+    The file's ending says what it is: .csv or .tsv (with a first line of names), .jsonl (an object a line) or .parquet.
+    Other columns are passed over. :class:`InputError` says what is wrong, and in which line.
     """
-    reader = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}.get(path.suffix.lower())
+    readers = {".csv": _csv, ".tsv": _tsv, ".jsonl": _json_lines, ".parquet": _parquet}
+    reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise InputError(f"{path} is told by its name, which must end in .csv, .jsonl or .parquet: rename it.")
+        raise InputError(f"{path} is told by its name, which must end in .csv, .tsv, .jsonl or .parquet: rename it.")
     try:
         for where, row in reader(path, columns):
             for column in columns:
@@ -37,9 +38,13 @@ def read_given(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, tuple[
         raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it to UTF-8.") from None
 
 
-def _csv(path: Path, columns: Sequence[str]) -> Rows:
+def _tsv(path: Path, columns: Sequence[str]) -> Rows:
+    return _csv(path, columns, "\t")
+
+
+def _csv(path: Path, columns: Sequence[str], between: str = ",") -> Rows:
     with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.DictReader(file)
+        reader = csv.DictReader(file, delimiter=between)
         if missing := [column for column in columns if column not in (reader.fieldnames or ())]:
             raise InputError(f"{path} lacks the column {missing[0]}: name {', '.join(columns)} in its first line.")
         try:

@@ -35,6 +35,8 @@ SHARED: dict[str, tuple[str, ...]] = {
     "baseline": ("compvqa.models.baseline", "compvqa.models.{model}", "compvqa.{language}.trace"),
     "ask_cost": ("compvqa.asking.cost", "compvqa.asking.questions"),
     "chats": ("compvqa.asking.chats", "compvqa.asking.questions"),
+    "export_tasks": ("compvqa.publish.tasks", "compvqa.asking.questions"),
+    "read_replies": ("compvqa.asking.given",),
     "ask": ("compvqa.asking.harness", "compvqa.asking.replies"),
     "scores": (
         "compvqa.evaluation.scores",

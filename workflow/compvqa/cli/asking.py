@@ -132,6 +132,26 @@ def chats(
     frame.run(lambda: write_chats(asked, questions.answers(), wording, form, out), given, [out])
 
 
+def read_replies(
+    out: Annotated[Path, typer.Argument(help="Predictions to write, for `score`: .csv.")],
+    replies: Annotated[Path, typer.Option(help="What a harness wrote: .csv, .tsv, .jsonl or .parquet.")],
+    dataset: Dataset,
+    prompt: Annotated[Path, typer.Option(help="The file of config/prompts that was said.")],
+    names: Annotated[str, typer.Option(help="Its column of questions' ids.")] = "index",
+    texts: Annotated[str, typer.Option(help="Its column of replies.")] = "prediction",
+    code: Code = None,
+) -> None:
+    """Read the replies that another harness got as answers for `score`; without names of columns, VLMEvalKit's."""
+    from compvqa.asking.given import read
+    from compvqa.asking.prompts import Prompt
+    from compvqa.files import read_yaml
+    from compvqa.run import validate
+
+    frame, wording = Frame("read_replies", None, 0, code), validate(Prompt, read_yaml(prompt), str(prompt))
+    frame.note({"names": names, "texts": texts})
+    frame.run(lambda: read(replies, (names, texts), dataset, wording.cue, out), [replies, dataset, prompt], [out])
+
+
 def bundle_replies(
     out: Annotated[Path, typer.Argument(help="Folder of the viewer, which is made anew.")],
     logs: Annotated[Path, typer.Option(help="Folder of inspect_ai's logs.")],
@@ -144,4 +164,4 @@ def bundle_replies(
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    add(app, ask, ask_cost, chats, bundle_replies)
+    add(app, ask, ask_cost, chats, read_replies, bundle_replies)

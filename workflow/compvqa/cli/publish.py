@@ -1,9 +1,9 @@
-"""Commands that make what is handed to others: a dataset folder for the hub, and the crate of a run."""
+"""Commands that make what is handed to others: a dataset folder for the hub, tasks of harnesses, the crate of a run."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -159,7 +159,41 @@ def crate(
     frame.run(lambda: write_crate(lineage, project, settings, downloads), read, out)
 
 
+def export_tasks(
+    out: Annotated[Path, typer.Argument(help="Folder to write.")],
+    form: Annotated[Literal["lmms-eval", "vlmevalkit"], typer.Option(help="The harness that shall ask.")],
+    prompt: Annotated[Path, typer.Option(help="A file of config/prompts: what is said beside the pictures.")],
+    split: Annotated[list[Path], typer.Option(help="Table of a split, whose tested parts are exported; repeat.")],
+    dataset: Annotated[Path, typer.Option(help="Table of the balanced dataset.")],
+    scenes: Annotated[Path, typer.Option(help="The scenes table, for the images.")],
+    images: Annotated[list[str], typer.Option(help="SPACE=FOLDER of pictures; repeat for more.")],
+    testbed: Annotated[str, typer.Option(help="Name of the test-bed, with which tasks' names begin.")],
+    code: Code = None,
+) -> None:
+    """Write the tested parts of splits as tasks of a harness that asks and scores by itself, and a group of all."""
+    from compvqa.asking.prompts import Prompt
+    from compvqa.asking.questions import Questions
+    from compvqa.asking.settings import AskedModel
+    from compvqa.publish.tasks import Task, export, files_of, task_name
+    from compvqa.run import validate
+    from compvqa.splits.splitters import tested
+
+    frame, found = Frame("export_tasks", None, 0, code), {}
+    frame.note({"form": form, "testbed": testbed})
+    wording, nobody = validate(Prompt, read_yaml(prompt), str(prompt)), AskedModel(inspect="none/none")
+    for path in split:
+        questions = Questions(dataset, path, scenes, image_folders(images), nobody, 0)
+        name, parts = tested(path)
+        for part in parts:
+            found[task_name(testbed, name, part if parts[1:] else "")] = list(questions.asked([part]))
+    tasks, answers = [Task(*item) for item in found.items()], questions.answers()
+    outputs = [out / name for name in files_of(form, testbed, list(found))]
+    record = out / "export.prov.json"
+    given = [dataset, scenes, prompt, *split]
+    frame.run(lambda: export(form, tasks, testbed, answers, wording, out), given, outputs, record)
+
+
 def add_to(app: typer.Typer) -> None:
     """Add these commands in their order."""
-    for stage in (publish_questions, publish_split, publish_pictures, publish_card, crate):
+    for stage in (publish_questions, publish_split, publish_pictures, publish_card, export_tasks, crate):
         app.command(stage.__name__.replace("_", "-"))(stage)

@@ -33,7 +33,7 @@ from compvqa.splits.drawn_pair import DrawnPair, draw_pair
 from compvqa.splits.expressions import predicate
 from compvqa.splits.held import HeldOut, HeldPair
 from compvqa.splits.leaks import check_leaks
-from compvqa.splits.setups import ALL, FEW, FIT, NO, Definition, Part, Setup, SplitSettings, find_setup
+from compvqa.splits.setups import ALL, FEW, FIT, NO, TEST, Definition, Part, Setup, SplitSettings, find_setup
 from compvqa.tables import Schema
 
 SPLITS = Schema(
@@ -152,6 +152,15 @@ def parts_of(made: Path) -> dict[str, list[str]]:
     table = tables.read(made, SPLITS)
     masks = {part: pc.equal(table["part"], part) for part in table["part"].unique().to_pylist()}
     return {part: table["question_id"].filter(mask).to_pylist() for part, mask in masks.items()}
+
+
+def tested(made: Path) -> tuple[str, list[str]]:
+    """The name of the split in a table, and its parts to test on; :class:`InputError` where it has none."""
+    table = tables.read(made, SPLITS)
+    parts = sorted(table.filter(pc.equal(table["role"], TEST))["part"].unique().to_pylist())
+    if not parts:
+        raise InputError(f"{made} has no question to test on: leave it out.")
+    return table["split_name"][0].as_py(), parts
 
 
 def _masks(table: pa.Table, setup: Setup) -> dict[str, np.ndarray]:
