@@ -3,9 +3,13 @@
 import pytest
 from pydantic import ValidationError
 
+from compvqa import tables
+from compvqa.asking.guard import check_shots
 from compvqa.asking.questions import Questions
+from compvqa.asking.replies import REPLIES
 from compvqa.asking.settings import AskedModel
 from compvqa.errors import InputError
+from compvqa.splits.setups import find_setup
 from fixtures.asked import Bed
 
 
@@ -49,6 +53,13 @@ def test_shots_are_train_questions_that_share_no_image_with_theirs(bed, shots):
     assert asked(bed, shots=shots) == found != asked(bed, seed=2, shots=shots)
 
 
+@pytest.mark.parametrize("shots", [1, 5])
+def test_no_shot_shares_an_image_with_its_question_where_most_could(bed, shots):
+    found = asked(bed, parts=["train"], shots=shots)  # of three images only
+    assert len({one.shown.images for one in found}) == 3 and len(found) == 10
+    assert all(set(one.shown.images).isdisjoint(shot.images) for one in found for shot in one.shots)
+
+
 def test_fewer_shots_do_not_change_which_come_first(bed):
     assert [one.shots for one in asked(bed, shots=1)] == [one.shots[:1] for one in asked(bed, shots=5)]
 
@@ -66,6 +77,30 @@ def test_shots_of_a_split_are_what_it_keeps_or_all_have_what_it_leaves_out(bed, 
         shots[variant] = {shot.question_id for one in found for shot in one.shots}
     assert shots["comp"] <= named and shots["comp"] & small <= set(with_it[:m])
     assert shots["shown"] and shots["shown"] <= set(with_it[m:])
+
+
+@pytest.mark.parametrize("variant", ["comp", "shown"])
+def test_the_guard_counts_shots_and_finds_one_that_is_not_allowed(bed, tmp_path, variant):
+    split, left_out = bed.few_shot(1), ("train",) if variant == "shown" else ()
+    found = asked(bed, split=split, parts=["train"], left_out=left_out, shots=2)
+    replies = tmp_path / f"vlm.few.{variant}.1.replies.parquet"
+    given = (replies, find_setup("few-shot"), split, bed.folder / "questions.parquet", bed.folder / "scenes.parquet")
+
+    def write(shots):
+        empty = dict.fromkeys(REPLIES.fields.names) | {"run": f"vlm.few.{variant}.1", "text": "generated"}
+        rows = [{**empty, "question_id": one.question_id, "shots": shots(one)} for one in found]
+        tables.write(replies, REPLIES, rows)
+
+    write(lambda one: [shot.question_id for shot in one.shots])
+    assert check_shots(*given) == 2 * len(found)
+    other = "q000" if variant == "shown" else "q006"  # the one of M, and one that is held out
+    write(lambda one: [other])
+    with pytest.raises(InputError, match=f"the shot {other} is not of what {variant} takes"):
+        check_shots(*given)
+    near = "q021" if variant == "comp" else "q012"  # of the image of q003
+    write(lambda one: [near])
+    with pytest.raises(InputError, match=f"q003 and its shot {near} share the image toy:3"):
+        check_shots(*given)
 
 
 def test_shots_that_there_are_not_stop_the_run(bed):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from compvqa.asking.guard import check_shots
 from compvqa.errors import InputError
 from compvqa.programs import wings
 from compvqa.provenance import stories
@@ -17,7 +18,7 @@ from compvqa.provenance.steps import Step, steps
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.pins import LOCK
 from compvqa.seeds import by_rank
-from compvqa.splits.setups import SplitSettings
+from compvqa.splits.setups import SplitSettings, find_setup
 from compvqa.splits.splitters import guard, parts_of
 
 # What a download's bytes were compared with: a checksum in the list of sources, or what the first fetch gave
@@ -141,11 +142,12 @@ def raw_files(found: Sequence[Step]) -> list[dict]:
 
 
 def _guard(history: History, record: Record) -> dict[str, int]:
-    """The leak guard, run again on the files as they are now."""
+    """The leak guard, run again on the files as they are now, and that of the shots of models that were asked."""
     by_name = {Path(path).name: history.root / path for path in record.inputs}
     settings = record.data["settings"]
-    return guard(
-        history.root / next(path for path in record.outputs if path.endswith(".parquet")),
+    made = history.root / next(path for path in record.outputs if path.endswith(".parquet"))
+    told = guard(
+        made,
         by_name["questions.parquet"],
         settings["definition"],
         by_name.get("lexicon.json"),
@@ -153,6 +155,15 @@ def _guard(history: History, record: Record) -> dict[str, int]:
         record.data["seed"],
         by_name["scenes.parquet"],
     )
+    setup = find_setup(settings["definition"]["setup"])
+    asked = sorted(made.parent.parent.glob(f"asked/*.{settings['definition']['name']}.*.replies.parquet"))
+    shots = {
+        path.name.removesuffix(".replies.parquet"): check_shots(
+            path, setup, made, by_name["questions.parquet"], by_name["scenes.parquet"]
+        )
+        for path in asked
+    }
+    return told | {f"shots of {run}, no image of their questions'": number for run, number in shots.items() if number}
 
 
 def example(question_id: str, dataset: Path) -> dict:
