@@ -11,6 +11,7 @@ from compvqa.evaluation.scores import score
 from compvqa.splits.splitters import SPLITS
 from fixtures.asked import ANSWERS, SECRET, Bed, needs_inspect
 from fixtures.chat_server import BROKEN, HALF, MANY, NONSENSE, TIMEOUT, Chat, pixels, serving
+from fixtures.generated import Generated
 from fixtures.paper_tables import rows_of
 from fixtures.split_rows import split_rows
 
@@ -104,6 +105,21 @@ def test_blind_no_picture_is_sent_and_shots_share_no_image_with_their_question(b
         assert bed.ask(chat.url, shots=2, generation={"temperature": 0.5}).returncode == 0
         assert {question.messages for question in chat.asked} == {5}
         assert all(question.shown > len(question.pictures) for question in chat.asked)
+
+
+def test_an_oracle_is_always_right_and_a_blind_majority_is_majtempl(tmp_path):
+    made = Generated(tmp_path / "bed")
+    with serving(Chat(made.oracle)) as chat:
+        done = made.ask(chat.url)
+        assert done.returncode == 0, done.stderr
+        assert made.predictions() == made.right() and len(made.right()) > 250
+        majority = made.majority()
+        said = {text: answer for text, answer in majority.values()}
+        chat.answer = lambda question: said.get(question.text.splitlines()[0], "?")
+        assert made.ask(chat.url, images="zeroed").returncode == 0
+    found, right = made.predictions(), made.right()
+    assert {name: found[name] for name in majority} == {name: answer for name, (_, answer) in majority.items()}
+    assert 50 < sum(found[name] == right[name] for name in majority) < len(majority)
 
 
 def test_recorded_answers_become_scores_and_pages(bed, tmp_path):

@@ -136,6 +136,10 @@ def test_what_does_not_fit_is_refused_in_one_sentence(change, words):
     assert "\n" not in str(told.value)
 
 
+def test_models_that_are_asked_have_splits_too():
+    assert load_config(MINE | {"models": {"asked": ["vlm-5-shots"], "splits": ["some"]}, "splits": {"names": ["some"]}})
+
+
 @pytest.mark.parametrize("origin", [MINE, MINE | RELEASED])
 def test_only_a_model_that_reads_regions_needs_region_features(origin):
     config = load_config(origin | {"models": {"trained": ["lstm-tiny", "visualbert"]}})

@@ -293,7 +293,7 @@ class Config(Settings):
                 raise ValueError(f"{where} names {unknown[0]}, which is not in splits.names")
         idle: dict[str, object] = {
             "easy": self.models.easy,
-            "splits": self.models.splits,
+            "splits": self.models.splits and not self.models.asked,
             "curve.splits": self.models.curve.splits,
         }
         for model, named in self.models.splits_of.items():
