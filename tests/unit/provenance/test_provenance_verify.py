@@ -100,7 +100,8 @@ def test_what_was_added_is_extra_with_and_without_a_record():
 
 def test_what_is_made_to_be_handed_on_and_what_nobody_records_is_not_extra():
     copy("publish_split", [SPLIT], "results/bed/publish/huggingface/test.parquet")
-    for name in ("report.html", "manifest.json.sig", "splits/.snakemake_timestamp"):
+    (BED / "asked/viewer").mkdir(parents=True)
+    for name in ("report.html", "manifest.json.sig", "splits/.snakemake_timestamp", "asked/viewer/index.html"):
         (BED / name).write_text("")
     assert kinds() == {}
     Path("results/bed/publish/huggingface/test.parquet").unlink()

@@ -26,9 +26,8 @@ from compvqa.records.record import sha256, without_folders
 from compvqa.settings import Settings
 
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
-# What is made to be handed on, when someone asks for it: the dataset folder, and the crate, which names the manifest;
-# and the viewer of replies, which has times in it.
-LATER = ("publish/", "code/", "ro-crate-metadata.json", "asked/viewer/")
+# What is made to be handed on, when someone asks for it: the dataset folder, and the crate, which names the manifest.
+LATER = ("publish/", "code/", "ro-crate-metadata.json")
 REQUIRED = ("results", "files", "records", "given", "git", "code")
 
 

@@ -28,6 +28,7 @@ FETCHED = ("download", "checkpoint")  # stages whose outputs are what they are b
 EXIT = {OTHER_CODE: 3, UNVERIFIABLE: 4}  # what the command ends with; 1 for the kinds before them, 2 for wrong usage
 # What nobody records, besides records: in the test-bed's folder, and by its name anywhere in it
 OWN = (MANIFEST, SIGNATURE, "report.html")
+VIEWER = "asked/viewer/"  # of models' replies: a folder that inspect_ai makes, with times in it
 NAMES = (f"*{SUFFIX}", ".snakemake_timestamp", ".DS_Store", ".nfs*")
 REMAKE = "run the workflow to its end, with --forcerun manifest if it has nothing to do"
 
@@ -240,6 +241,8 @@ class _Verification:
         for folder, _, names in os.walk(root / self.asked.folder):
             for name in sorted(names):
                 path = (Path(folder) / name).relative_to(root).as_posix()
+                if path.startswith(f"{self.asked.bed}/{VIEWER}"):
+                    continue
                 if path in self.found or path in own or any(fnmatchcase(name, pattern) for pattern in NAMES):
                     continue
                 yield Finding(EXTRA, path, f"{path} was written by no stage that left a record: remove it.")
