@@ -19,6 +19,7 @@ SHOWN |= {
     "filters": [rules.filters.output.filters] if DATASET.judged.arms else [],
     "distractors": [rules.distractors.output.distractors] if DATASET.judged.arms else [],
     "word_scores": [rules.word_scores.output.scores],
+    "word_shares": expand(rules.overlap.output.shares, arm=""),
     "word_histories": expand(rules.word_filter.output.history, names=WORD_KINDS),
     "questions": expand(rules.gather_questions.output.questions, arm=""),
     "dropped": expand(rules.gather_questions.output.dropped, arm=""),

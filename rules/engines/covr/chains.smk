@@ -2,6 +2,7 @@
 from compvqa.covr.filters.images.presence import ScoringSettings
 from compvqa.covr.filters.words.settings import MINILM
 from compvqa.covr.judging.distractors import NO_FILTERS
+from compvqa.scenes.lexicon import KINDS as WORD_KINDS
 
 # Chains by their methods: the main one, whose files lie in T, and those it is judged beside.
 ARMS = {f"{DATASET.overlap.method}-{DATASET.presence.method}": ""}
@@ -28,9 +29,21 @@ def method(stage, arm):
     return Path(arm).name.split("-")[["overlap", "presence"].index(stage)]
 
 
+def word_methods(arm):
+    """The method of overlap of each kind of names in a chain: what the config says of kinds goes with its method."""
+    same = method("overlap", arm) == DATASET.overlap.method
+    return {kind: DATASET.overlap.of(kind) if same else method("overlap", arm) for kind in WORD_KINDS}
+
+
+def learned_words(arm):
+    """The kinds of names whose overlap a chain has from a trained model."""
+    return [kind for kind, chosen in word_methods(arm).items() if chosen == "learned"]
+
+
 def family(stage):
     """The family of overlap or presence: models, where some chain has it learned."""
-    return "models" if "learned" in {method(stage, arm) for arm in ARMS.values()} else "data"
+    learned = learned_words if stage == "overlap" else presence_models
+    return "models" if any(map(learned, ARMS.values())) else "data"
 
 
 def filtered(arm):
@@ -50,7 +63,8 @@ def found(table, wildcards):
 
 def filter_settings(stage, arm):
     """The section overlap or presence with the method of a chain, as JSON."""
-    return DATASET.section(stage, method=method(stage, arm))
+    own = {} if method(stage, arm) == getattr(DATASET, stage).method else {"methods": {}}
+    return DATASET.section(stage, method=method(stage, arm), **(own if stage == "overlap" else {}))
 
 
 def question_settings(arm):
@@ -111,7 +125,7 @@ def thresholds_of(arm):
 if any(map(presence_models, ARMS.values())):
     CHECKPOINTS.append(checkpoint_of(DATASET.presence.model))
     DEFINED["models"][1].append(DATASET.presence.model)
-if any(method("overlap", arm) == "learned" for arm in ARMS.values()):
+if any(map(learned_words, ARMS.values())):
     CHECKPOINTS.append(WORD_CHECKPOINT)
 DEFINED["templates"] = (TEMPLATES, TEMPLATES.names())
 PRETRAINS = True

@@ -3,9 +3,10 @@ rule overlap:
     input:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
-        filters=lambda wildcards: WORD_FILTERS if method("overlap", wildcards.arm) == "learned" else [],
+        filters=lambda wildcards: word_filters(learned_words(wildcards.arm)),
     output:
         overlap=f"{T}/{{arm}}overlap/overlap.parquet",
+        shares=f"{T}/{{arm}}overlap/shares.parquet",
         record=f"{T}/{{arm}}overlap/overlap.parquet.prov.json",
     log:
         "logs/{arm}overlap.log",
@@ -18,15 +19,15 @@ rule overlap:
     resources:
         mem_mb=memory(2000),
         runtime=minutes(30),
-        gpu=lambda wildcards: ONE_GPU if method("overlap", wildcards.arm) == "learned" else 0,
+        gpu=lambda wildcards: ONE_GPU if learned_words(wildcards.arm) else 0,
     params:
         config=lambda wildcards: filter_settings("overlap", wildcards.arm),
         models=lambda wildcards, input: ["--models", f"{T}/words"] if input.filters else [],
         seed=CONFIG.seed,
-        code=lambda wildcards: stage_code("overlap", method=method("overlap", wildcards.arm)),
+        code=lambda wildcards: stage_code("overlap", method=sorted({*word_methods(wildcards.arm).values()})),
     shell:
         f"python -m compvqa overlap {{output.overlap:q}} --scenes {T}/scenes --lexicon {{input.lexicon:q}}"
-        f" {{params.models:q}}{STAGE}"
+        f" --shares {{output.shares:q}} {{params.models:q}}{STAGE}"
 
 
 rule presence:

@@ -1,8 +1,5 @@
 # Takes scene tables, the lexicon and people's labels; gives labelled pairs of names, a fine-tuned word filter of each
 # kind, and how often it is right: on pairs held out from its training, and (by a training of its own) on words.
-WORD_KINDS = ["noun", "attribute", "relation"]
-
-
 wildcard_constraints:
     names="|".join(WORD_KINDS),
 
@@ -86,7 +83,9 @@ use rule word_filter as word_filter_unseen with:
         code=code_of("word_filter"),
 
 
-WORD_FILTERS = expand([rules.word_filter.output.weights, rules.word_filter.output.model], names=WORD_KINDS)
+def word_filters(kinds):
+    """The files of the trained word filters of some kinds, and what these say of the pairs held out from them."""
+    return expand([rules.word_filter.output[name] for name in ("weights", "model", "scored")], names=kinds)
 
 
 rule word_scores:

@@ -240,8 +240,15 @@ def test_the_word_filter_stands_beside_the_papers_accuracies_on_held_out_pairs(w
     assert (nouns["Pairs"], nouns["95 % interval"], nouns["Lexicon (%)"]) == ("20", "50.0 – 100.0", "100")
     words = rows["Nouns: held-out words"]
     assert (words["Word filter (%)"], words["Word filter (%) (paper)"]) == ("75", "")
-    assert rows["Attributes: held-out pairs"]["Word filter (%) (paper)"] == "95.7"
-    assert "always right" in (tmp_path / "words.html").read_text()
+    in_context = ("In context", "Exclusive (%)", "By the lexicon (%)")
+    assert [nouns[name] for name in in_context] == ["40", "50", "25"]
+    assert [words[name] for name in in_context] == ["", "", ""]
+
+
+def test_no_number_of_the_paper_stands_beside_labels_that_are_the_lexicons_own(world, tmp_path):
+    attributes = rows_of("words", world.inputs, tmp_path)["Attributes: held-out pairs"]
+    assert attributes["Word filter (%) (paper)"] == ""
+    assert "labels of attributes are the lexicon" in (tmp_path / "words.html").read_text()
 
 
 def test_strange_names_never_become_markup(world, tmp_path):

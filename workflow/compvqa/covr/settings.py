@@ -25,6 +25,7 @@ from compvqa.covr.released.reader import ReleasedQuestions
 from compvqa.covr.subgraphs.enumerate import SubgraphSettings
 from compvqa.covr.subgraphs.related import RelatedSettings
 from compvqa.covr.subgraphs.search import CandidateSettings, Neo4jSettings
+from compvqa.scenes.lexicon import KINDS
 from compvqa.settings import Settings, as_json
 from compvqa.stages import modules_of
 
@@ -98,7 +99,7 @@ class Covr(Dataset):
             raise ValueError(
                 "give sources and a lexicon, or the files of released questions (dataset.kind covr_released)"
             )
-        modules_of("overlap", method=self.overlap.method)
+        modules_of("overlap", method=[self.overlap.method, *map(self.overlap.of, KINDS)])
         modules_of("presence", method=self.presence.method, models=[])
         modules_of("candidates", backend=self.candidates.backend)
         if self.word_filter.encoder.hints and not self.word_labels.files:

@@ -41,6 +41,9 @@ def overlap(
     scenes: Scenes,
     lexicon: Annotated[Path, typer.Option(help="Lexicon of the vocabulary.")],
     models: Annotated[Path | None, typer.Option(help="Folder of trained word filters, a folder a kind.")] = None,
+    shares: Annotated[
+        Path | None, typer.Option(help="Table of how many pairs are exclusive; else shares.parquet beside it.")
+    ] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -52,9 +55,15 @@ def overlap(
 
     frame = Frame("overlap", config, seed, code)
     settings = frame.settings(OverlapSettings)
-    weights = [models / kind / name for kind in KINDS for name in ("model.safetensors", "model.json")] if models else []
-    inputs = [*scene_tables(scenes), lexicon, *weights]
-    frame.run(lambda: work(scenes, lexicon, out, settings, models), inputs, [out], method=settings.method)
+    learned = [models / kind for kind in KINDS if models and settings.of(kind) == "learned"]
+    files = [folder / name for folder in learned for name in ("model.safetensors", "model.json", "scored.parquet")]
+    inputs, compared = [*scene_tables(scenes), lexicon, *files], shares or out.with_name("shares.parquet")
+    frame.run(
+        lambda: work(scenes, lexicon, out, settings, models, compared),
+        inputs,
+        [out, compared],
+        method=sorted({settings.of(kind) for kind in KINDS}),
+    )
 
 
 def candidates(

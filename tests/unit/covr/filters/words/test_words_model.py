@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
+from compvqa import tables
 from compvqa.covr.filters.words.methods import learned
 from compvqa.covr.filters.words.model import CLASSES, hint, load, pretrained, scores
+from compvqa.covr.filters.words.overlap import Knowledge
 from compvqa.covr.filters.words.settings import EncoderSettings
+from compvqa.covr.filters.words.training import HELD_OUT, SCORED
 from compvqa.errors import InputError
 from compvqa.files import write_json
 from compvqa.scenes.lexicon import Lexicon, LexiconData
@@ -57,15 +60,18 @@ def test_a_saved_model_says_the_same(tmp_path):
     write_json(folder / "model.json", MODEL.describe())
     save_file(MODEL.network.state_dict(), folder / "model.safetensors")
     LEXICON.dump(tmp_path / "lexicon.json")
+    held_out = {"kind": "noun", "y": "y", "annotator": "Ann", "part": HELD_OUT}
+    rows = [held_out | {"x": f"{n}", "label": ("exclusive", "overlapping")[n % 2], "m": n % 2 < 1} for n in range(20)]
+    tables.write(folder / "scored.parquet", SCORED, rows)
     pairs = [("cat", "red"), ("fire hydrant", "cat")]
     assert m(pairs, "noun", load(folder)) == m(pairs, "noun")
-    score = learned.scorer(tmp_path / "lexicon.json", tmp_path)
-    assert score("noun", ["cat", "fire hydrant"], ["red", "cat"]) == m(pairs, "noun")
-    assert learned.model_name(tmp_path) == "learned:minilm"
+    given = Knowledge(tmp_path / "lexicon.json", tmp_path)
+    assert learned.scorer("noun", given)(["cat", "fire hydrant"], ["red", "cat"]) == m(pairs, "noun")
+    assert learned.model_name("noun", given) == "learned:minilm"
     with pytest.raises(InputError, match="run the stage that makes it first"):
         load(tmp_path / "verb")
     with pytest.raises(InputError, match="--models"):
-        learned.scorer(tmp_path / "lexicon.json", None)
+        learned.scorer("noun", Knowledge(tmp_path / "lexicon.json"))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from functools import partial
 from itertools import permutations
 
 import pytest
@@ -143,7 +144,7 @@ def test_a_method_is_asked_about_pairs_in_context_only(tmp_path, monkeypatch):
         asked.extend(zip(xs, ys, strict=True))
         return [0.9] * len(xs)
 
-    monkeypatch.setattr("compvqa.covr.filters.words.methods.lexicon.scorer", lambda lexicon, settings: score)
+    monkeypatch.setattr("compvqa.covr.filters.words.methods.lexicon.scorer", lambda kind, given: partial(score, kind))
     apart(tmp_path)
     found, _ = run(tmp_path)
     assert asked == [] and len(found) == 6 and max(found.values()) <= 0.5

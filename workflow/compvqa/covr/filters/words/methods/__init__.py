@@ -1,5 +1,5 @@
-"""Methods that give m(x, y), a file each: ``scorer(lexicon, models)`` gives ``score(kind, xs, ys)``.
+"""Methods that give m(x, y), a file each: ``scorer(kind, given)`` gives ``score(xs, ys)`` for the names of a kind.
 
-``lexicon`` is the vocabulary's lexicon, ``models`` the folder of trained word filters (None where there is none). A
-method whose model has a name of its own gives it by ``model_name(models)``.
+``given`` is what a method may look at (:class:`compvqa.covr.filters.words.overlap.Knowledge`). A method whose model has
+a name of its own gives it by ``model_name(kind, given)``.
 """

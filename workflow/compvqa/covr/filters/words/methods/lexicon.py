@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-
-from compvqa.scenes.lexicon import Lexicon
+from compvqa.covr.filters.words import overlap
 
 
-def scorer(lexicon: Path, models: Path | None = None) -> Callable[[str, Sequence[str], Sequence[str]], list[float]]:
-    """A function that gives m for the pairs (xs[i], ys[i]) of a kind."""
-    known = Lexicon.load(lexicon)
-
-    def score(kind: str, xs: Sequence[str], ys: Sequence[str]) -> list[float]:
-        return [known.exclusive(kind, x, y) for x, y in zip(xs, ys, strict=True)]
-
-    return score
+def scorer(kind: str, given: overlap.Knowledge) -> overlap.Score:
+    """A function that gives m for the pairs (xs[i], ys[i])."""
+    return overlap.by_lexicon(kind, given.known)

@@ -1,0 +1,82 @@
+"""Floors of the filters: intervals that hold the truth, and a constant or random filter below the floor."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compvqa.covr.filters.floors import Measured, area, balanced
+
+PAIRS = st.lists(st.tuples(st.sampled_from((0.1, 0.2, 0.3)), st.booleans()), min_size=1, max_size=20)
+
+
+@given(PAIRS)
+def test_the_area_is_how_often_a_true_pair_is_above_another(pairs):
+    scores, truth = (np.array(column) for column in zip(*pairs, strict=True))
+    found = area(scores, truth)
+    wins = [(a > b) + (a == b) / 2 for a in scores[truth] for b in scores[~truth]]
+    if not wins:
+        assert found == Measured(None)
+    else:
+        assert found.value == pytest.approx(np.mean(wins))
+        assert 0 <= found.low <= found.value + 1e-9 and found.value - 1e-9 <= found.high <= 1
+        mirrored = area(-scores, truth)
+        assert (1 - mirrored.high, 1 - mirrored.low) == (pytest.approx(found.low), pytest.approx(found.high))
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+def test_balanced_accuracy_is_the_mean_over_both_classes(pairs):
+    said, truth = (np.array(column) for column in zip(*pairs, strict=True))
+    found = balanced(said, truth)
+    if truth.all() or not truth.any():
+        assert found == Measured(None)
+    else:
+        assert found.value == pytest.approx((said[truth].mean() + (~said)[~truth].mean()) / 2)
+        assert found.low <= found.value <= found.high
+
+
+@pytest.mark.parametrize("measure", [balanced, area])
+def test_the_intervals_hold_the_truth_about_as_often_as_they_say(measure):
+    """200 draws of 60 pairs, of filters whose true measure is 0.7 in both ways."""
+    random = np.random.default_rng(1)
+    truth, held = np.arange(60) < 20, 0
+    for _ in range(200):
+        if measure is balanced:
+            found = balanced((random.random(60) < 0.7) == truth, truth)
+        else:  # normal scores that lie so far apart
+            found = area(random.normal(size=60) + 0.7416 * truth, truth)
+        held += found.low <= 0.7 <= found.high
+    assert 180 <= held <= 200
+
+
+def test_a_constant_and_all_but_a_few_random_filters_are_below_the_floor():
+    random = np.random.default_rng(1)
+    for truth in (np.arange(80) < 8, np.arange(400) < 100):
+        for said in (True, False):
+            assert (
+                balanced(np.full(len(truth), said), truth)
+                .shortfall(0.6, "it")
+                .endswith("above a constant's 0.5 (floor: 0.6)")
+            )
+            assert (
+                area(np.full(len(truth), 0.9), truth)
+                .shortfall(0.6, "it")
+                .endswith("above a constant's 0.5 (floor: 0.6)")
+            )
+        drawn = [random.random(len(truth)) for _ in range(100)]
+        assert sum(not balanced(one > 0.5, truth).shortfall(0.6, "it") for one in drawn) <= 6
+        assert sum(not area(one, truth).shortfall(0.6, "it") for one in drawn) <= 6
+
+
+def test_what_is_surely_better_than_a_constant_may_still_be_below_the_floor():
+    truth = np.arange(10_000) < 5000
+    said = np.where(np.arange(10_000) % 20 < 11, truth, ~truth)  # right on 55 %
+    assert balanced(said, truth).shortfall(0.6, "it") == "it is 0.55 (0.54 to 0.56), below the floor of 0.6"
+    assert balanced(said, truth).shortfall(0.55, "it") == ""
+    assert Measured(None).shortfall(0.6, "it") == "it cannot be told"
+
+
+def test_few_pairs_say_little_even_if_all_are_right():
+    assert area(np.array([0.9, 0.1]), np.array([True, False])).shortfall(0.6, "it")
+    truth = np.arange(40) < 4
+    assert not area(truth * 1.0, truth).shortfall(0.6, "it") and not balanced(truth, truth).shortfall(0.6, "it")

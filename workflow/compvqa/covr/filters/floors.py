@@ -1,0 +1,67 @@
+"""Floors of the filters: how surely a trained filter is better than a constant one, and why it is not to be used.
+
+The intervals are of Wilson's kind, which are sound with few pairs and at 0 and 1: of the mean of two shares by
+Newcombe's square-and-add, of the area under the ROC curve by Newcombe's fifth method (Statistics in Medicine 2006).
+Both take pairs for independent of each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import binomtest, norm, rankdata
+
+CHANCE = 0.5  # balanced accuracy, and area under the ROC curve, of a filter that says the same of everything
+LEVEL = 0.95
+TINY = 1e-9  # at 0 and 1 themselves an area has no error
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure with its interval; None where one of the two classes is missing."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    def shortfall(self, least: float, name: str) -> str:
+        """Why the measure is below its floor, in words; "" where it is not."""
+        if self.value is None or self.low is None:
+            return f"{name} cannot be told"
+        interval = f"{name} is {self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+        if self.low <= CHANCE:
+            return f"{interval}, not surely above a constant's {CHANCE} (floor: {least:g})"
+        return f"{interval}, below the floor of {least:g}" if self.value < least else ""
+
+
+def balanced(said: np.ndarray, truth: np.ndarray, level: float = LEVEL) -> Measured:
+    """The mean of the accuracies of both classes, of what is ``said`` (bool [n]) against the ``truth`` (bool [n])."""
+    right = [(int((said[truth == side] == side).sum()), int((truth == side).sum())) for side in (False, True)]
+    if not all(n for _, n in right):
+        return Measured(None)
+    shares = [k / n for k, n in right]
+    ends = [binomtest(k, n).proportion_ci(level, method="wilson") for k, n in right]
+    value = sum(shares) / 2
+    below = np.hypot(*(share - end.low for share, end in zip(shares, ends, strict=True))) / 2
+    above = np.hypot(*(end.high - share for share, end in zip(shares, ends, strict=True))) / 2
+    return Measured(value, float(value - below), float(value + above))
+
+
+def area(scores: np.ndarray, truth: np.ndarray, level: float = LEVEL) -> Measured:
+    """The area under the ROC curve of ``scores`` [n]: how often one of a true pair is above one of another's."""
+    m, n = int(truth.sum()), int((~truth).sum())
+    if not m or not n:
+        return Measured(None)
+    value = float((rankdata(scores)[truth].sum() - m * (m + 1) / 2) / (m * n))
+    z = float(norm.ppf((1 + level) / 2))
+
+    def beyond(at: float) -> float:
+        """How much farther from the value than the interval's half width a true area ``at`` is, in its own error."""
+        spread = 1 + ((m + n) / 2 - 1) * ((1 - at) / (2 - at) + at / (1 + at))
+        return (value - at) ** 2 - z * z * at * (1 - at) * spread / (m * n)
+
+    low = brentq(beyond, 0, min(value, 1 - TINY)) if value else 0.0
+    high = brentq(beyond, max(value, TINY), 1) if value < 1 else 1.0
+    return Measured(value, float(low), float(high))
