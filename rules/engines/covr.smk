@@ -20,12 +20,14 @@ SHOWN |= {
     "distractors": [rules.distractors.output.distractors] if DATASET.judged.arms else [],
     "word_scores": [rules.word_scores.output.scores],
     "word_shares": expand(rules.overlap.output.shares, arm=""),
+    "thresholds": [rules.thresholds.output.table] if DATASET.presence.calibrated else [],
     "word_histories": expand(rules.word_filter.output.history, names=WORD_KINDS),
     "questions": expand(rules.gather_questions.output.questions, arm=""),
     "dropped": expand(rules.gather_questions.output.dropped, arm=""),
     "related": gather.shards(rules.related.output.related, arm=""),
 }
 REQUIRED |= {
+    "thresholds": "thresholds that are set by annotated images: set dataset.presence.calibrated",
     "validity": "the truth of the scenes: name its folder as truth",
     "filters": "chains to judge beside the main one: name them in dataset.judged.arms",
     "distractors": "chains to judge beside the main one: name them in dataset.judged.arms",

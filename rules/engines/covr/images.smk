@@ -290,6 +290,7 @@ rule thresholds:
         scores=rules.image_scores.output.scores,
     output:
         thresholds=f"{IMAGES}/thresholds.json",
+        table=f"{IMAGES}/thresholds.parquet",
         record=f"{IMAGES}/thresholds.json.prov.json",
     log:
         "logs/thresholds.log",
@@ -308,4 +309,4 @@ rule thresholds:
         code=code_of("thresholds"),
     shell:
         "python -m compvqa thresholds {output.thresholds:q} --annotated {input.annotated:q} --presence {input.scores:q}"
-        f" --config {{params.config:q}}{LOG}"
+        f" --table {{output.table:q}} --config {{params.config:q}}{LOG}"

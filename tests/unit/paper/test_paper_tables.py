@@ -245,6 +245,17 @@ def test_the_word_filter_stands_beside_the_papers_accuracies_on_held_out_pairs(w
     assert [words[name] for name in in_context] == ["", "", ""]
 
 
+def test_kinds_for_which_the_image_filter_is_off_are_told_with_the_reason(world, tmp_path):
+    rows = rows_of("thresholds", world.inputs, tmp_path)
+    assert {name: (row["AUC (%)"], row["Filter"], row["Bad found (%)"]) for name, row in rows.items()} == {
+        "Objects": ("90", "on", "80"),
+        "Relations": ("50", "off", ""),
+    }
+    assert rows["Objects"]["Kept ones that lack it (%) (paper)"] == "95.0"
+    page = (tmp_path / "thresholds.html").read_text()
+    assert "Off for relations: it is bad." in page and "images that differ in attributes" in page
+
+
 def test_no_number_of_the_paper_stands_beside_labels_that_are_the_lexicons_own(world, tmp_path):
     attributes = rows_of("words", world.inputs, tmp_path)["Attributes: held-out pairs"]
     assert attributes["Word filter (%) (paper)"] == ""

@@ -195,6 +195,9 @@ def thresholds(
     out: Annotated[Path, typer.Argument(help="Thresholds to write (JSON).")],
     annotated: Annotated[Path, typer.Option(help="CSV of annotated pairs.")],
     presence: Annotated[Path, typer.Option(help="Their scores.")],
+    table: Annotated[
+        Path | None, typer.Option(help="Table of what was measured (thresholds.parquet beside it).")
+    ] = None,
     config: Config = None,
     code: Code = None,
 ) -> None:
@@ -203,7 +206,8 @@ def thresholds(
 
     frame = Frame("thresholds", config, 0, code)
     settings = frame.settings(ThresholdSettings)
-    frame.run(lambda: set_thresholds(annotated, presence, out, settings), [annotated, presence], [out])
+    told = table or out.with_suffix(".parquet")
+    frame.run(lambda: set_thresholds(annotated, presence, out, settings, told), [annotated, presence], [out, told])
 
 
 def _knowledge(scenes: Path, features: Path | None, models: Path | None, folds: int):  # noqa: ANN202

@@ -23,19 +23,23 @@ from compvqa.files import read_json
 from compvqa.progress import track
 from compvqa.query import rebatch
 
+Tau = float | None  # null: the image filter is switched off for the kind
+
 
 class RelatedSettings(StoreSettings):
     """Which candidates are kept."""
 
     per_key: int = Field(10, ge=1, description="Related scenes of a seed and key, at most")
     tried: int = Field(30, ge=1, description="Candidates of a seed and key that are asked about, at most")
-    tau_object: float = Field(0.05, ge=0, le=1, description="Threshold of presence where an object differs")
-    tau_relation: float = Field(0.1, ge=0, le=1, description="Threshold of presence where a relation differs")
-    tau_attribute: float = Field(0.5, ge=0, le=1, description="Threshold of presence where an attribute differs")
+    tau_object: Tau = Field(0.05, ge=0, le=1, description="Threshold of presence where an object differs")
+    tau_relation: Tau = Field(0.1, ge=0, le=1, description="Threshold of presence where a relation differs")
+    tau_attribute: Tau = Field(0.5, ge=0, le=1, description="Threshold of presence where an attribute differs")
 
     def tau(self, key: str) -> float | None:
-        """The threshold for candidates of ``key``, the largest of its kinds; None where no node differs."""
-        return max((getattr(self, f"tau_{kind}") for kind in kinds_of(key)), default=None)
+        """The threshold for candidates of ``key``, the largest of its kinds; None where no node differs, or only nodes
+        of kinds for which the filter is switched off."""
+        taus = (getattr(self, f"tau_{kind}") for kind in kinds_of(key))
+        return max((tau for tau in taus if tau is not None), default=None)
 
     def set_by(self, thresholds: Path | None) -> RelatedSettings:
         """These settings with the thresholds in a file of the stage thresholds; a kind that it lacks keeps its own."""

@@ -101,11 +101,13 @@ def test_thresholds_go_by_the_least_score_and_reach_the_related_images(tmp_path,
     tables.write(tmp_path / "p.parquet", PRESENCE, list(rows.values()))
     write_annotated(tmp_path / "a.parquet", annotated)
     out = tmp_path / "thresholds.json"
-    counts = set_thresholds(tmp_path / "a.parquet", tmp_path / "p.parquet", out, ThresholdSettings(most_lost=0))
-    assert json.loads(out.read_text()) == {"object": pytest.approx(0.2), "attribute": pytest.approx(0.95)}
+    settings = ThresholdSettings(most_lost=0, level=0.01)
+    with pytest.warns(match="switched off where attributes differ: on 1 annotated"):
+        counts = set_thresholds(tmp_path / "a.parquet", tmp_path / "p.parquet", out, settings)
+    assert json.loads(out.read_text()) == {"object": pytest.approx(0.2), "attribute": None}  # no image has the latter
     assert counts["in"] == 3 and counts["object: others found, per mille"] == 1000
     settings = RelatedSettings().set_by(out)
     assert settings.tau("0_name") == pytest.approx(0.2)
     assert settings.tau("1_relation") == RelatedSettings().tau_relation  # nobody annotated one
-    assert settings.tau("1_relation_neg_attr_root") == pytest.approx(0.95)
+    assert settings.tau("1_name_neg_attr_root") == pytest.approx(0.2)
     assert RelatedSettings().set_by(None) == RelatedSettings()

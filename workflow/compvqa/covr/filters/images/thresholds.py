@@ -6,6 +6,7 @@ relation or attribute), and whether somebody found the subgraph in the image aft
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from compvqa import tables
+from compvqa.covr.filters.floors import LEVEL, area
 from compvqa.covr.filters.images.presence import PRESENCE
 from compvqa.covr.subgraphs.keys import KINDS
 from compvqa.covr.subgraphs.simple import simple_subgraphs
@@ -32,6 +34,27 @@ ANNOTATED = tables.Schema(
 )
 
 
+THRESHOLDS = tables.Schema(
+    "thresholds",
+    pa.schema(
+        [
+            ("kind", pa.string()),  # of the differing node: object, relation or attribute
+            ("pairs", pa.int64()),  # annotated
+            ("present", pa.int64()),  # of these, with the subgraph in the image after all
+            ("area", pa.float64()),  # under the ROC curve; null where a class is missing, as are low and high
+            ("low", pa.float64()),
+            ("high", pa.float64()),
+            ("threshold", pa.float64()),
+            ("kept_lacking", pa.float64()),  # of the images kept, share that truly lack the subgraph
+            ("lost", pa.float64()),  # of the good images, share that is dropped
+            ("found", pa.float64()),  # of the others, share that is dropped
+            ("off", pa.string()),  # why the filter is switched off for the kind; "" where it is on
+        ]
+    ),
+    key=("kind",),
+)
+
+
 class ThresholdSettings(Settings):
     """How thresholds are set."""
 
@@ -40,6 +63,17 @@ class ThresholdSettings(Settings):
     )
     most_lost: float = Field(
         0.1, ge=0, lt=1, description="share of the good images that may be dropped to come above the target"
+    )
+    least_area: float = Field(
+        0.6,
+        ge=0.5,
+        le=1,
+        description="the filter is switched off for a kind if the area under its ROC curve is less, or not surely more "
+        "than a constant's 0.5",
+    )
+    level: float = Field(LEVEL, gt=0, lt=1, description="of the interval by which that is sure")
+    least_found: float = Field(
+        0.05, ge=0, le=1, description="it is also switched off if the threshold finds a smaller share of the bad images"
     )
 
 
@@ -79,11 +113,15 @@ def pairs_of(found: Iterable[Annotated]) -> Iterable[tuple[str, Subgraph]]:
     return ((item.scene_id, part) for item in found for part in simple_subgraphs(item.graph))
 
 
-def set_thresholds(annotated: Path, presence: Path, out: Path, settings: ThresholdSettings) -> dict[str, int]:
+def set_thresholds(
+    annotated: Path, presence: Path, out: Path, settings: ThresholdSettings, table: Path | None = None
+) -> dict[str, int]:
     """Write the threshold of each kind of differing node as JSON, by the scores of ``presence``.
 
-    An image is kept if the least score of the simple subgraphs is at most the threshold. Kinds without annotated pairs
-    are left out. Counts: pairs, and per mille what is kept right, what is lost of the good and found of the others.
+    An image is kept if the least score of the simple subgraphs is at most the threshold. A kind for which the filter is
+    no better than a constant, or finds hardly any bad image, gets null, and a warning says why: its images are not
+    filtered. Kinds without annotated pairs are left out. All that is measured goes into ``table``. Counts: pairs, and
+    per mille what is kept right, what is lost of the good and found of the others.
     """
     rows = tables.read(presence, PRESENCE).to_pylist()
     p = {(row["scene_id"], row["subgraph_key"]): row["p"] for row in rows if not row["masked"]}
@@ -91,14 +129,45 @@ def set_thresholds(annotated: Path, presence: Path, out: Path, settings: Thresho
     for item in read_annotated(annotated):
         scores = [p.get((item.scene_id, part.key), 0.0) for part in simple_subgraphs(item.graph)]
         found[item.differs].append((min(scores), item.present))
-    taus, counts = {}, {"in": sum(map(len, found.values()))}
-    for kind, pairs in found.items():
-        if pairs:
-            scored, there = (np.array(column) for column in zip(*pairs, strict=True))
-            taus[kind] = threshold(scored, there, settings)
-            counts |= {f"{kind}: {what}": value for what, value in _told(scored, there, taus[kind]).items()}
-    write_json(out, taus)
+    counts = {"in": sum(map(len, found.values()))}
+    rows = [_judged(kind, pairs, settings) for kind, pairs in found.items() if pairs]
+    for row in rows:
+        counts |= {f"{row['kind']}: {what}": value for what, value in _told(row).items()}
+        if row["off"]:
+            warnings.warn(
+                f"the image filter is switched off where {row['kind']}s differ: on {row['pairs']} annotated pairs"
+                f" ({row['present']} with the subgraph) {row['off']}; annotate more of them, train it on more examples,"
+                " or lower presence.calibration.least_area and least_found.",
+                stacklevel=2,
+            )
+    if table is not None:
+        tables.write(table, THRESHOLDS, rows)
+    write_json(out, {row["kind"]: None if row["off"] else row["threshold"] for row in rows})
     return counts
+
+
+def _judged(kind: str, pairs: list[tuple[float, bool]], settings: ThresholdSettings) -> dict:
+    """The row of a kind: its threshold, what that does, and whether it is worth using."""
+    scores, present = (np.array(column) for column in zip(*pairs, strict=True))
+    tau = threshold(scores, present, settings)
+    measured, kept = area(scores, present, settings.level), scores <= tau
+    found = float((~kept & present).sum() / max(present.sum(), 1))
+    off = measured.shortfall(settings.least_area, "the area under its ROC curve")
+    if not off and found < settings.least_found:
+        off = f"its threshold finds {found:.2f} of the bad images, below the floor of {settings.least_found:g}"
+    return {
+        "kind": kind,
+        "pairs": len(scores),
+        "present": int(present.sum()),
+        "area": measured.value,
+        "low": measured.low,
+        "high": measured.high,
+        "threshold": tau,
+        "kept_lacking": float((kept & ~present).sum() / max(kept.sum(), 1)),
+        "lost": float((~kept & ~present).sum() / max((~present).sum(), 1)),
+        "found": found,
+        "off": off,
+    }
 
 
 def threshold(scores: np.ndarray, present: np.ndarray, settings: ThresholdSettings) -> float:
@@ -119,12 +188,12 @@ def threshold(scores: np.ndarray, present: np.ndarray, settings: ThresholdSettin
     return float(taus[np.flatnonzero(enough)[-1]]) if enough.any() else 0.0
 
 
-def _told(scores: np.ndarray, present: np.ndarray, tau: float) -> dict[str, int]:
-    kept = scores <= tau
+def _told(row: dict) -> dict[str, int]:
     shares = {
-        "threshold": tau,
-        "kept that lack it": (kept & ~present).sum() / max(kept.sum(), 1),
-        "good lost": (~kept & ~present).sum() / max((~present).sum(), 1),
-        "others found": (~kept & present).sum() / max(present.sum(), 1),
+        "threshold": row["threshold"],
+        "kept that lack it": row["kept_lacking"],
+        "good lost": row["lost"],
+        "others found": row["found"],
     }
-    return {"pairs": len(scores)} | {f"{what}, per mille": round(1000 * float(share)) for what, share in shares.items()}
+    told = {f"{what}, per mille": round(1000 * share) for what, share in shares.items()}
+    return {"pairs": row["pairs"]} | told | ({"switched off": 1} if row["off"] else {})
