@@ -122,6 +122,8 @@ rule publish_card:
         parts=[f"{FOLDER}/data/{name}/{part}.parquet" for name, parts in SPLIT_PARTS.items() for part in parts],
         questions=expand(rules.publish_questions.output.questions, of_chain=OF_CHAIN.values()),
         made=[f"{dataset_in(chain)}.prov.json" for chain in OF_CHAIN],
+        datasets=[dataset_in(chain) for chain in OF_CHAIN],
+        judged=SHOWN.get("validity", []) if HAS_MAIN else [],
     output:
         card=f"{FOLDER}/README.md",
         croissant=f"{FOLDER}/croissant.json",
@@ -141,6 +143,7 @@ rule publish_card:
         config=data(CONFIG.section("publish")),
         questions=lambda wildcards, input: repeated("--questions", input.questions),
         made=lambda wildcards, input: repeated("--made", input.made),
+        doubt=lambda wildcards, input: [*repeated("--dataset", input.datasets), *repeated("--judged", input.judged)],
         datasheet=repeated("--datasheet", DATASHEET),
         answers=[DATASHEETS.digest(CONFIG.publish.datasheet)] if DATASHEET else [],
         splits=repeated("--split", [near(SPLITS.path(name)) for name in SPLIT_PARTS]),
@@ -152,7 +155,7 @@ rule publish_card:
         look=files_digest(PROJECT / "workflow/compvqa/publish/templates"),
         code=code_of("publish_card", language=LANGUAGE, setups=sorted({setup_module(name) for name in SPLIT_PARTS})),
     shell:
-        f"python -m compvqa publish-card {FOLDER} {{params.questions:q}} {{params.made:q}} {{params.datasheet:q}}"
+        f"python -m compvqa publish-card {FOLDER} {{params.questions:q}} {{params.made:q}} {{params.doubt:q}} {{params.datasheet:q}}"
         " {params.splits:q} {params.raw:q} {params.world:q} --testbed {params.testbed:q} --record {output.record:q}"
         " --sources $PROJECT/config/sources.tsv --config {params.config:q}"
         f"{LOG}"

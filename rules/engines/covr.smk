@@ -6,6 +6,7 @@ include: "covr/words.smk"
 include: "covr/filters.smk"
 include: "covr/images.smk"
 include: "covr/questions.smk"
+include: "covr/risk.smk"
 include: "covr/balance.smk"
 include: "covr/pretrain.smk"
 include: "covr/statistics.smk"
@@ -16,6 +17,8 @@ include: "covr/neo4j.smk"
 SHOWN |= {
     "statistics": [rules.statistics.output.statistics],
     "validity": [rules.validity.output.validity] if CONFIG.truth else [],
+    "risks": risks_of(""),
+    "generated": expand(rules.generated_validity.output.validity, arm="") if CONFIG.truth else [],
     "filters": [rules.filters.output.filters] if DATASET.judged.arms else [],
     "distractors": [rules.distractors.output.distractors] if DATASET.judged.arms else [],
     "word_scores": [rules.word_scores.output.scores],
@@ -29,6 +32,9 @@ SHOWN |= {
 REQUIRED |= {
     "thresholds": "thresholds that are set by annotated images: set dataset.presence.calibrated",
     "validity": "the truth of the scenes: name its folder as truth",
+    "risks": "a learned image filter, images apart from its folds and a target: set dataset.presence.method, aside and"
+    " dataset.balance.target_risk",
+    "generated": "the truth of the scenes: name its folder as truth",
     "filters": "chains to judge beside the main one: name them in dataset.judged.arms",
     "distractors": "chains to judge beside the main one: name them in dataset.judged.arms",
 }

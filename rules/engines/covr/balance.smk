@@ -1,7 +1,8 @@
-# Takes all candidate questions; gives the balanced dataset (App. C) with its train, dev and test parts.
+# Takes all candidate questions and their risks; gives the balanced dataset (App. C) with its train, dev and test parts.
 rule balance:
     input:
         questions=f"{T}/{{arm}}questions/questions.parquet",
+        risk=lambda wildcards: risks_of(wildcards.arm),
     output:
         dataset=f"{T}/{{arm}}dataset/questions.parquet",
         record=f"{T}/{{arm}}dataset/questions.parquet.prov.json",
@@ -18,7 +19,8 @@ rule balance:
         runtime=minutes(30, 0.002),
     params:
         config=data(DATASET.section("balance")),
+        risk=lambda wildcards: repeated("--risk", risks_of(wildcards.arm)),
         seed=CONFIG.seed,
         code=code_of("balance"),
     shell:
-        "python -m compvqa balance {output.dataset:q} --questions {input.questions:q}" f"{STAGE}"
+        "python -m compvqa balance {output.dataset:q} --questions {input.questions:q} {params.risk:q}" f"{STAGE}"

@@ -73,12 +73,12 @@ def question_settings(arm):
     return DATASET.section("questions", **(changed if arm else {}))
 
 
-def presence_settings(arm=""):
-    """What the stages that score presence in a chain get, as JSON: how, and what other sections say of it."""
+def presence_settings(arm="", **further):
+    """What the stages that score presence in a chain get, as JSON: how, what other sections say of it, and further keys."""
     section = DATASET.presence
     scoring = section.model_dump(mode="json", include=set(ScoringSettings.model_fields))
     chosen = {"method": method("presence", arm), "folds": section.examples.folds, "tried": DATASET.related.tried}
-    return as_json({**scoring, **chosen})
+    return as_json({**scoring, **chosen, **further})
 
 
 def presence_models(arm=""):

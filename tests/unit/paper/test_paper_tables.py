@@ -232,6 +232,19 @@ def test_false_distractors_are_counted_for_both_filters_and_for_the_second_after
     assert line[head.index("Kept ones that lack it (%) (paper)")] == "95.0"
 
 
+def test_the_surest_questions_are_told_by_their_risk(world, tmp_path):
+    head, *lines = lines_of("risk", world.inputs, tmp_path)
+    rows = {line[0]: dict(zip(head, line, strict=True)) for line in lines}
+    assert list(rows) == ["COUNT", "VERIFYQUANT", "mean of all templates", "worst template"]
+    surest = [float(rows["COUNT"][f"Invalid of the surest {share} % (%)"]) for share in (80, 60, 40, 20)]
+    assert float(rows["COUNT"]["AUC"]) == 1 and surest == [pytest.approx(100 * 2 / 32), 0, 0, 0]
+    assert 0.5 < float(rows["VERIFYQUANT"]["AUC"]) < 1
+    judged = pq.read_table(world.inputs["validity"][0]).to_pandas()
+    shares = 100 * (~judged["valid"]).groupby(judged["template"]).mean()
+    assert float(rows["mean of all templates"]["Invalid (%)"]) == pytest.approx(shares.mean())
+    assert float(rows["worst template"]["Invalid in the dataset (%)"]) == pytest.approx(shares.max())
+
+
 def test_the_word_filter_stands_beside_the_papers_accuracies_on_held_out_pairs(world, tmp_path):
     rows = rows_of("words", world.inputs, tmp_path)
     assert list(rows) == ["Nouns: held-out pairs", "Nouns: held-out words", "Attributes: held-out pairs"]

@@ -3,6 +3,7 @@
 import json
 import logging
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -13,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from compvqa import tables
 from compvqa.provenance.sources import Licence, common, licence
-from compvqa.publish.card import as_block, as_text
+from compvqa.publish.card import as_block, as_text, write_card
 from compvqa.publish.description import describe
 from compvqa.publish.parquet import publish_questions
 from compvqa.publish.settings import PublishSettings
@@ -143,3 +144,22 @@ def test_questions_of_several_chains_are_told_together(published):
     assert told.questions == 2 * alone.questions and told.templates == {"COUNT": 2 * alone.questions}
     assert str(told.day) == "2026-06-01" and len(told.recipes) == 2
     assert told.recipes["all questions of red-cup"] == "another recipe" != alone.recipes["all questions"]
+
+
+def test_the_card_says_how_many_questions_are_expected_to_be_wrong_and_how_many_are(published):
+    published.finish()
+    silent = (published.folder / "README.md").read_text(encoding="utf-8")
+    assert "are expected to be" not in silent and "complete truth" not in silent
+    dataset, judged = pq.read_table(published.dataset), published.root / "judged.parquet"
+    place = dataset.column_names.index("risk")
+    risks = dataset.set_column(place, dataset.schema.field("risk"), [pa.array([0.1, 0.2, None], pa.float32())])
+    pq.write_table(risks, published.root / "risky.parquet")
+    pq.write_table(pa.table({"valid": [True, True, True, False]}), judged)
+    definitions = [published.root / f"{name}.yaml" for name in PARTS]
+    told = describe(
+        published.folder, [published.questions], [published.record], definitions, [], PublishSettings(), "mine",
+        datasets=[published.root / "risky.parquet"], judged=[judged],
+    )  # fmt: skip
+    write_card(told, published.folder / "README.md")
+    card = " ".join((published.folder / "README.md").read_text(encoding="utf-8").split())
+    assert "Of all, 15.0 % are expected to be" in card and "truth of the drawn world, 25.0 % are." in card

@@ -89,6 +89,8 @@ def publish_card(
     world: World = None,
     testbed: Annotated[str, typer.Option(help="Name of the test-bed.")] = "covr",
     datasheet: Annotated[Path | None, typer.Option(help="Answers by question by heading (YAML).")] = None,
+    dataset: Annotated[list[Path], typer.Option(help="A dataset that was published, for its risks; repeat.")] = NOTHING,
+    judged: Annotated[list[Path], typer.Option(help="What was judged of it, for the true share; repeat.")] = NOTHING,
     sources: Downloads = None,
     config: Config = None,
     code: Code = None,
@@ -112,13 +114,13 @@ def publish_card(
 
     def work() -> dict[str, int]:
         found = sources_of(_by_name(raw), read_sources(sources) if sources else [], world, settings.licences)
-        described = describe(folder, questions, made, split, found, settings, testbed, datasheet)
+        described = describe(folder, questions, made, split, found, settings, testbed, datasheet, dataset, judged)
         write_card(described, card)
         write_croissant(described, metadata)
         return {"splits": len(described.splits), "files": sum(len(split.parts) for split in described.splits)}
 
     shown = [folder / IMAGES] if settings.pictures == "once" else []
-    inputs = [*questions, *made, *split, folder / DATA, *shown, *filter(None, [sources, datasheet])]
+    inputs = [*questions, *made, *split, *dataset, *judged, folder / DATA, *shown, *filter(None, [sources, datasheet])]
     language = language_of_published(questions[0])
     setups = {module_of(read_definition(read_yaml(path)).setup) for path in split}
     frame.run(work, inputs, [card, metadata], record, language=language, setups=sorted(setups))

@@ -22,6 +22,7 @@ from compvqa.covr.judging.validity import ValiditySettings
 from compvqa.covr.questions.balance import BalanceSettings
 from compvqa.covr.questions.generate import QuestionsSettings
 from compvqa.covr.released.reader import ReleasedQuestions
+from compvqa.covr.risk.settings import RiskSettings
 from compvqa.covr.subgraphs.enumerate import SubgraphSettings
 from compvqa.covr.subgraphs.related import RelatedSettings
 from compvqa.covr.subgraphs.search import CandidateSettings, Neo4jSettings
@@ -87,6 +88,7 @@ class Covr(Dataset):
     presence: PresenceSection = PresenceSection()
     related: RelatedSettings = RelatedSettings()
     questions: QuestionsSettings = QuestionsSettings()
+    risk: RiskSettings = RiskSettings()
     balance: BalanceSettings = BalanceSettings()
     validity: ValiditySettings = ValiditySettings()
     judged: JudgedSection = JudgedSection()

@@ -38,6 +38,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "related": ("compvqa.covr.subgraphs.related",),
     "questions": ("compvqa.covr.questions.generate", "compvqa.covr.questions.kinds.{kinds}"),
     "gather_questions": ("compvqa.covr.questions.gather",),
+    "risk": (
+        "compvqa.covr.risk.assess",
+        "compvqa.covr.filters.images.methods.{method}",
+        "compvqa.models.{models}",
+    ),
     "balance": ("compvqa.covr.questions.balance",),
     "read_questions": ("compvqa.covr.released.reader",),
     "pretrain": ("compvqa.covr.pretraining.training", "compvqa.models.{model}"),

@@ -18,6 +18,7 @@ from compvqa.provenance.sources import Licence, Source, common, licence
 from compvqa.publish.parquet import language_of_published, meaning, published_schema
 from compvqa.publish.pictures import IMAGES
 from compvqa.publish.settings import PublishSettings
+from compvqa.questions.dataset import RISK
 from compvqa.records.record import sha256
 from compvqa.splits.setups import Definition, Setup, find_setup
 from compvqa.splits.splitters import read_definition
@@ -54,6 +55,14 @@ class Split:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """How many questions are invalid: per cent, as it is expected by their risks, and truly; None where unknown."""
+
+    expected: float | None = None
+    true: float | None = None
+
+
+@dataclass(frozen=True)
 class Description:
     """A dataset folder. ``templates`` and ``spaces``: numbers of questions by template and by image space.
 
@@ -76,6 +85,7 @@ class Description:
     example: Mapping[str, object]
     fields: pa.Schema
     meaning: Mapping[str, str]
+    doubt: Doubt
     pictures: tuple[Part, ...] = ()
 
     @property
@@ -97,11 +107,14 @@ def describe(
     settings: PublishSettings,
     testbed: str,
     datasheet: Path | None = None,
+    datasets: Sequence[Path] = (),
+    judged: Sequence[Path] = (),
 ) -> Description:
     """Describe the files under ``folder``/data of the splits that ``definitions`` (YAML files) define.
 
     ``published`` are the tables of all questions, one a chain, ``records`` those of the datasets' making, ``datasheet``
-    is a file of answers by question by heading (YAML). :class:`InputError` names a split that has no files.
+    is a file of answers by question by heading (YAML), ``datasets`` what was published, ``judged`` tables of what was
+    judged of it. :class:`InputError` names a split that has no files.
     """
     language = language_of_published(published[0])
     schema = published_schema(language, inline=settings.pictures == "inline")
@@ -123,6 +136,7 @@ def describe(
         example=_first(published[0]),
         fields=schema.fields,
         meaning=meaning(language, inline=settings.pictures == "inline"),
+        doubt=Doubt(_mean(datasets, RISK), None if (valid := _mean(judged, "valid")) is None else 100 - valid),
         pictures=tuple(_part(folder, path.stem, path) for path in pictures),
     )
 
@@ -152,6 +166,14 @@ def _recipes(published: Sequence[Path]) -> dict[str, str]:
 def _first(published: Path) -> Mapping[str, object]:
     with pq.ParquetFile(published) as file:
         return next((row for batch in file.iter_batches(1) for row in batch.to_pylist()), {})
+
+
+def _mean(paths: Sequence[Path], column: str) -> float | None:
+    """The mean of a column in tables, per cent; None where none has it, or it is null."""
+    have = [path for path in paths if column in pq.read_schema(path).names]
+    found = [pq.read_table(path, columns=[column])[column].cast(pa.float64()) for path in have]
+    mean = pc.mean(pa.chunked_array([chunk for part in found for chunk in part.chunks], pa.float64())).as_py()
+    return None if mean is None else 100 * mean
 
 
 def _counts(column: pa.ChunkedArray) -> dict[str, int]:

@@ -21,6 +21,7 @@ from compvqa.tables import Schema
 
 LANGUAGE = "language"
 GROUP = "group_id"  # a column that an engine may add: questions made as one, which intervals draw together; or null
+RISK = "risk"  # a column that an engine may add: how likely the answer is wrong about its images; or null
 CORE = pa.schema(
     [
         ("question_id", pa.string()),  # a hash of its content

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -95,6 +95,19 @@ class SceneGraph:
     def leading(self, name: str) -> Sequence[Relation]:
         """The relations of a name; if there are none, what a relation's modifier leads to by both their names."""
         return self.by_relation[name] if name in self.by_relation else self.by_modifier.get(name, ())
+
+
+def without(scene: SceneGraph, ids: Set[str]) -> SceneGraph:
+    """The scene without some of its objects and their relations."""
+    return SceneGraph(
+        scene.scene_id,
+        {object_id: item for object_id, item in scene.objects.items() if object_id not in ids},
+        tuple(
+            replace(relation, modifiers=tuple(m for m in relation.modifiers if m[1] not in ids))
+            for relation in scene.relations
+            if relation.subject_id not in ids and relation.object_id not in ids
+        ),
+    )
 
 
 class SceneStore:

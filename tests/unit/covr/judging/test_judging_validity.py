@@ -95,7 +95,7 @@ def world(tmp_path):
             template = "COUNT" if program[-1].operation == "Count" else "OTHER"
             row |= {"question_id": name, "split": "val", "part": "dev", "template": template, "answer": answer}
             row |= {"program": to_json(program), "scene_ids": scene_ids or [f"sprites_gqa:{n}" for n in "1234"]}
-            rows.append({column: row[column] for column in schema.fields.names})
+            rows.append({column: row.get(column) for column in schema.fields.names})
         tables.write(tmp_path / "dataset.parquet", schema, rows)
         paths = [tmp_path / name for name in ("dataset.parquet", "scenes", "truth", "lexicon.json", "out.parquet")]
         counts = validity(*paths, settings, seed)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from compvqa import tables
 from compvqa.covr.questions.balance import BalanceSettings, balance
-from compvqa.covr.questions.tables import DATASET, QUESTIONS
+from compvqa.covr.questions.tables import DATASET, QUESTIONS, RISK, RISKS
 from compvqa.errors import InputError
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import stable_hash
@@ -224,3 +224,53 @@ def test_a_table_of_something_else_is_refused(tmp_path):
     tables.write(tmp_path / "scenes.parquet", SCENES, [])
     with pytest.raises(InputError, match="is no questions table: it lacks the column"):
         balance(tmp_path / "scenes.parquet", tmp_path / "out.parquet", SETTINGS, 0)
+
+
+# --- risks
+
+SETTINGS_RISK = BalanceSettings(
+    train_per_template=None, dev_per_template=None, test_per_template=None, target_risk=0.1, least_share=0.4
+)
+
+
+def with_risks(rows: list[dict], risks: list[float | None], settings: BalanceSettings) -> tuple[list[dict], dict]:
+    with TemporaryDirectory() as folder:
+        source, risk, out = (Path(folder, name) for name in ("questions.parquet", "risk.parquet", "dataset.parquet"))
+        tables.write(source, QUESTIONS, rows)
+        known = dict.fromkeys(RISKS.names)
+        tables.write(
+            risk,
+            RISK,
+            [{**known, "question_id": row["question_id"], "risk": p} for row, p in zip(rows, risks, strict=True)],
+        )
+        counts = balance(source, out, settings, 3, risk)
+        return tables.read(out, DATASET).to_pylist(), counts
+
+
+@given(st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from("xyz"), st.sampled_from([0, 0.02, 0.1, 0.3, 0.9]))))
+@settings(max_examples=30, deadline=None)
+def test_of_each_answer_the_surest_are_left_down_to_the_target_or_the_least_share(given_rows):
+    rows = [question(n, template=template, answer=answer) for n, (template, answer, _) in enumerate(given_rows)]
+    risks = [risk for *_, risk in given_rows]
+    kept, counts = with_risks(rows, risks, SETTINGS_RISK.model_copy(update={"train_per_template": 1000}))
+    left = {row["question_id"] for row in kept}
+    for template in {row["template"] for row in rows}:
+        mine = [(row, risk) for row, risk in zip(rows, risks, strict=True) if row["template"] == template]
+        of = {a: sorted(r for row, r in mine if row["answer"] == a) for a in {row["answer"] for row, _ in mine}}
+        shares = sorted({place / len(found) for found in of.values() for place in range(len(found))})
+
+        def upto(share, of=of):
+            return [r for found in of.values() for place, r in enumerate(found) if place / len(found) <= share]
+
+        sure = [share for share in shares if sum(upto(share)) <= 0.1 * len(upto(share)) + 1e-9]
+        last = max([*sure, *(share for share in shares if share < 0.4)])
+        assert sorted(r for row, r in mine if row["question_id"] in left) == pytest.approx(sorted(upto(last)))
+        assert counts[f"in: train {template}"] == len(mine)
+
+
+def test_questions_keep_their_risks_and_without_any_none_is_too_risky():
+    rows = [question(number) for number in range(4)]
+    kept, _ = with_risks(rows, [0.02, 0.04, None, 0.01], SETTINGS_RISK.model_copy(update={"train_per_template": 9}))
+    assert [row["risk"] for row in kept] == [pytest.approx(0.02), pytest.approx(0.04), None, pytest.approx(0.01)]
+    kept, _ = run(rows, SETTINGS_RISK.model_copy(update={"train_per_template": 9}))
+    assert len(kept) == 4 and {row["risk"] for row in kept} == {None}

@@ -9,10 +9,10 @@ from compvqa.cli.options import add
 
 def add_to(app: typer.Typer) -> None:
     """Add them to the command line, in the order of the chain."""
-    from compvqa.covr.cli import data, graphs, images, judging, pretraining, words
+    from compvqa.covr.cli import data, graphs, images, judging, pretraining, risk, words
 
     add(app, data.subgraphs, data.overlap, data.candidates, data.related, data.questions, data.gather_questions)
-    add(app, data.balance, data.read_questions)
+    add(app, risk.risk, data.balance, data.read_questions)
     add(app, words.word_pairs, words.word_labels, words.word_filter, words.word_scores, words.annotate)
     add(app, images.image_examples, images.image_filter, images.presence, images.others, images.image_labels)
     add(app, images.image_scores, images.thresholds)

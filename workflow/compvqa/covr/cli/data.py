@@ -160,17 +160,19 @@ def gather_questions(
 def balance(
     out: Annotated[Path, typer.Argument(help="Table of the balanced dataset to write.")],
     questions: Annotated[Path, typer.Option(help="Table of all questions.")],
+    risk: Annotated[Path | None, typer.Option(help="Table of their risks (risk).")] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
 ) -> None:
-    """Balance templates, answers and structures, and deal dev and test (App. C)."""
+    """Leave out risky questions, balance templates, answers and structures, and deal dev and test (App. C)."""
     from compvqa.covr.questions.balance import BalanceSettings
     from compvqa.covr.questions.balance import balance as work
 
     frame = Frame("balance", config, seed, code)
     settings = frame.settings(BalanceSettings)
-    frame.run(lambda: work(questions, out, settings, seed), [questions], [out])
+    inputs = [questions, *([risk] if risk else [])]
+    frame.run(lambda: work(questions, out, settings, seed, risk), inputs, [out])
 
 
 def read_questions(

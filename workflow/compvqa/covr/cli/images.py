@@ -97,13 +97,13 @@ def presence(
 
     frame = Frame("presence", config, seed, code)
     settings = frame.settings(PresenceSettings)
-    given, inputs = _knowledge(scenes, features, models, settings.folds)
+    given, inputs = knowledge(scenes, features, models, settings.folds)
     frame.run(
         lambda: score_candidates(seeds, candidates, out, given, settings),
         [seeds, candidates, *inputs],
         [out],
         method=settings.method,
-        models=_models(given),
+        models=models_of(given),
     )
 
 
@@ -131,14 +131,14 @@ def others(
     settings = frame.settings(PresenceSettings)
     asking = parse_settings(QuestionsSettings, questions, "questions")
     frame.note({"questions": asking.model_dump(mode="json")})
-    given, inputs = _knowledge(scenes, features, models, settings.folds)
+    given, inputs = knowledge(scenes, features, models, settings.folds)
     pairs = asked_of_others(seeds, related, scenes, lexicon, templates, asking, seed)
     frame.run(
         lambda: score_pairs(pairs, True, out, given, settings),
         [seeds, related, lexicon, *templates, *inputs],
         [out],
         method=settings.method,
-        models=_models(given),
+        models=models_of(given),
         kinds=sorted({template.kind for template in load(*templates)}),
     )
 
@@ -181,13 +181,13 @@ def image_scores(
 
     frame = Frame("image_scores", config, seed, code)
     settings = frame.settings(PresenceSettings)
-    given, inputs = _knowledge(scenes, features, models, settings.folds)
+    given, inputs = knowledge(scenes, features, models, settings.folds)
     frame.run(
         lambda: score_pairs(pairs_of(read_annotated(annotated)), False, out, given, settings),
         [annotated, *inputs],
         [out],
         method=settings.method,
-        models=_models(given),
+        models=models_of(given),
     )
 
 
@@ -210,7 +210,7 @@ def thresholds(
     frame.run(lambda: set_thresholds(annotated, presence, out, settings, told), [annotated, presence], [out, told])
 
 
-def _knowledge(scenes: Path, features: Path | None, models: Path | None, folds: int):  # noqa: ANN202
+def knowledge(scenes: Path, features: Path | None, models: Path | None, folds: int):  # noqa: ANN202
     """What methods may look at, None where models or features are not given, and its files."""
     from compvqa.covr.filters.images.presence import Knowledge
 
@@ -221,7 +221,7 @@ def _knowledge(scenes: Path, features: Path | None, models: Path | None, folds: 
     return Knowledge(scenes, features, models), [*scene_tables(scenes), *(features / n for n in SOME), *saw, *files]
 
 
-def _models(given) -> list[str]:  # noqa: ANN001
+def models_of(given) -> list[str]:  # noqa: ANN001
     """The module of the models that score presence."""
     from compvqa.files import read_json
 

@@ -15,8 +15,8 @@ by undoing one error after the other:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,7 +30,7 @@ from compvqa.covr.language import OBJECTS, OPERATORS
 from compvqa.errors import InputError
 from compvqa.programs.rows import Program, from_json
 from compvqa.progress import track
-from compvqa.scenes.graph import SceneGraph, SceneStore
+from compvqa.scenes.graph import SceneGraph, SceneStore, without
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.tables import SCENES
 from compvqa.settings import Settings
@@ -192,7 +192,7 @@ def _without_others(
                     ids.update(set(true) - set(known) if known else ())
         if not any(others):
             return complete
-        complete = [_without(scene, ids) for scene, ids in zip(complete, others, strict=True)]
+        complete = [without(scene, ids) for scene, ids in zip(complete, others, strict=True)]
 
 
 def _references(program: Program) -> list[int]:
@@ -204,19 +204,6 @@ def _references(program: Program) -> list[int]:
         if OPERATORS[row.operation].output != OBJECTS or row.operation == "AssertUnique"
     }
     return sorted(index for index in used if OPERATORS[program[index].operation].output == OBJECTS)
-
-
-def _without(scene: SceneGraph, ids: Set[str]) -> SceneGraph:
-    """The scene without some of its objects and their relations."""
-    return SceneGraph(
-        scene.scene_id,
-        {object_id: item for object_id, item in scene.objects.items() if object_id not in ids},
-        tuple(
-            replace(relation, modifiers=tuple(m for m in relation.modifiers if m[1] not in ids))
-            for relation in scene.relations
-            if relation.subject_id not in ids and relation.object_id not in ids
-        ),
-    )
 
 
 def _pairs(table: pa.Table, key: str, value: str) -> Iterator[tuple[str, str]]:

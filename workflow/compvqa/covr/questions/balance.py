@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 from pydantic import Field, NonNegativeInt
 
 from compvqa import query, tables
-from compvqa.covr.questions.tables import DATASET, QUESTIONS
+from compvqa.covr.questions.surest import UNITS, cut
+from compvqa.covr.questions.tables import DATASET, QUESTIONS, RISK, RISKS
 from compvqa.progress import track
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
@@ -53,6 +54,16 @@ class BalanceSettings(Settings):
         description="share of a template's questions that come as two of one text with different answers, as far as "
         "there are such (COVR: 75.3 % of train questions)",
     )
+    target_risk: float | None = Field(
+        0.02,
+        ge=0,
+        le=1,
+        description="expected share of invalid questions that each template may have in each part: the riskiest are "
+        "dropped before, of all answers alike; null: none",
+    )
+    least_share: float = Field(
+        0.5, ge=0, le=1, description="share of a template's questions that is left for that, at least"
+    )
     memory_limit: str = Field("4GB", description="memory that DuckDB may use before it goes to disk")
 
     def per_template(self, part: str, questions: int, templates: int) -> int:
@@ -65,25 +76,29 @@ class BalanceSettings(Settings):
         return questions // max(templates, 1) if given is None else given
 
 
-def balance(questions: Path, out: Path, settings: BalanceSettings, seed: int) -> dict[str, int]:
-    """Write the balanced data set: the kept rows of ``questions`` with the column ``part``.
+def balance(
+    questions: Path, out: Path, settings: BalanceSettings, seed: int, risk: Path | None = None
+) -> dict[str, int]:
+    """Write the balanced data set: the kept rows of ``questions`` with the column ``part`` and their risks.
 
-    Counts: questions in and out, and by part and template those in, out and with a text of two answers.
+    ``risk`` is the table of their risks (RISK); without it, none is known and none is too risky. Counts: questions in
+    and out, and by part and template those in, too risky, out and with a text of two answers.
     Memory grows with a few integers a question; texts, programs and scenes are streamed.
     """
     with query.connect(out.parent, settings.memory_limit) as db:
-        chosen, counts = _choose(db, questions, settings, seed)
-    rows = tables.write(out, DATASET, _kept_rows(questions, chosen))
+        chosen, counts = _choose(db, questions, risk, settings, seed)
+    rows = tables.write(out, DATASET, _kept_rows(questions, risk, chosen))
     total = pq.read_metadata(questions).num_rows
     return {"in": total, "out": rows, "dropped: balanced away": total - rows, **counts}
 
 
 def _choose(
-    db: duckdb.DuckDBPyConnection, questions: Path, settings: BalanceSettings, seed: int
+    db: duckdb.DuckDBPyConnection, questions: Path, risk: Path | None, settings: BalanceSettings, seed: int
 ) -> tuple[np.ndarray, dict[str, int]]:
     """For each row of ``questions`` the number of its part, or -1 if it is dropped; and the counts."""
-    _load(db, questions, seed)
+    _load(db, questions, risk, seed)
     _deal_halves(db)
+    risky = {} if risk is None or settings.target_risk is None else cut(db, settings.target_risk, settings.least_share)
     db.execute(
         """create table marked as
         select row, q.part, template, answer, structure, rank, q.text, p.text is not null as paired
@@ -108,17 +123,22 @@ def _choose(
         rows = _choose_template(db, part, template, name, limit if n > limit else None, settings.paired_share, seed)
         chosen[rows] = part
         label = f"{PARTS[part]} {name}"
-        counts |= {f"in: {label}": n, f"out: {label}": len(rows), f"in with two answers: {label}": paired}
+        before = risky.get((part, template), n)
+        counts |= {f"in: {label}": before, f"out: {label}": len(rows), f"in with two answers: {label}": paired}
     return chosen, counts
 
 
-def _load(db: duckdb.DuckDBPyConnection, questions: Path, seed: int) -> None:
-    """The table ``q``: a row's number, codes of its template, answer and structure, and its stable ranks.
+def _load(db: duckdb.DuckDBPyConnection, questions: Path, risk: Path | None, seed: int) -> None:
+    """The table ``q``: a row's number, codes of its template, answer and structure, its risk, and its stable ranks.
 
     A text is named by the 128 bits of its keyed digest, which are its rank as well.
     """
     tables.read(questions, QUESTIONS, columns=["split"])  # refuses what is no table of questions
     source = f"read_parquet({_literal(questions)}, file_row_number = true)"
+    known = "(select null as question_id, null as risk)"
+    if risk is not None:
+        tables.check(risk, RISK)
+        known = f"(select question_id, risk from read_parquet({_literal(risk)}))"
     for kind in ("template", "answer"):
         db.execute(
             f"""create table {kind}s as
@@ -134,10 +154,10 @@ def _load(db: duckdb.DuckDBPyConnection, questions: Path, seed: int) -> None:
         f"""create table q as select
             file_row_number::uinteger as row, split = 'train' as train, t.code as template, a.code as answer,
             (coalesce(o.code * 1000000 + size::integer * 1000 + depth, 0))::integer as structure,
-            {_digest(seed, "text", "text")} as text,
-            ({_digest(seed, "question", "question_id")} >> 64)::ubigint as rank
+            {_digest(seed, "text", "text")} as text, round(r.risk * {UNITS})::integer as risk,
+            ({_digest(seed, "question", "s.question_id")} >> 64)::ubigint as rank
         from {source} s join templates t on s.template = t.name join answers a on s.answer = a.name
-            left join sources o on {_source()} = o.name"""
+            left join sources o on {_source()} = o.name left join {known} r using (question_id)"""
     )
 
 
@@ -336,14 +356,14 @@ def fill(groups: Groups, room: int, answers: Counter, structures: Counter, tie: 
     return result
 
 
-def _kept_rows(questions: Path, chosen: np.ndarray) -> pa.RecordBatchReader:
-    """The chosen rows with their part, in the order of the file, which is that of the key."""
-    batches = query.rebatch(_kept_batches(questions, chosen), DATASET.fields)
+def _kept_rows(questions: Path, risk: Path | None, chosen: np.ndarray) -> pa.RecordBatchReader:
+    """The chosen rows with their part and risks, in the order of the file, which is that of the key."""
+    batches = query.rebatch(_kept_batches(questions, risk, chosen), DATASET.fields)
     return pa.RecordBatchReader.from_batches(DATASET.fields, batches)
 
 
-def _kept_batches(questions: Path, chosen: np.ndarray) -> Iterator[pa.RecordBatch]:
-    names = QUESTIONS.fields.names
+def _kept_batches(questions: Path, risk: Path | None, chosen: np.ndarray) -> Iterator[pa.RecordBatch]:
+    names, risks = QUESTIONS.fields.names, None if risk is None else tables.read(risk, RISK)
     with pq.ParquetFile(questions) as file:
         start = 0
         for group in track(range(file.num_row_groups), "writing questions", unit="group"):
@@ -355,5 +375,9 @@ def _kept_batches(questions: Path, chosen: np.ndarray) -> Iterator[pa.RecordBatc
             table = file.read_row_group(group, columns=names).select(names).take(pa.array(rows))
             labels = pa.array([PARTS[p] for p in parts[rows].tolist()], type=pa.string())
             nothing = pa.nulls(len(rows), DATASET.fields.field("properties").type)
-            table = table.append_column("part", labels).append_column("properties", nothing).cast(DATASET.fields)
+            table = table.append_column("part", labels).append_column("properties", nothing)
+            of = None if risks is None else risks.slice(start - len(parts), len(parts)).take(pa.array(rows))
+            for field in RISKS:
+                table = table.append_column(field, pa.nulls(len(rows), field.type) if of is None else of[field.name])
+            table = table.cast(DATASET.fields)
             yield from table.combine_chunks().to_batches()

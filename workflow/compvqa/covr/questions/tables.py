@@ -30,4 +30,12 @@ QUESTIONS = Schema(
     ),
     key=("question_id",),
 )
-DATASET = dataset_schema(LANGUAGE.name, pa.schema([*QUESTIONS.fields, CORE.field("part"), CORE.field("properties")]))
+# Probabilities that the answer is wrong by one of the claims that it needs: that something is not there, that it is
+# there, that a name is not true of a thing, that there is no more of it; and by any. Null where nobody looked.
+RISKS = pa.schema(
+    [(f"risk_{cause}", pa.float32()) for cause in ("absence", "presence", "names", "others")] + [("risk", pa.float32())]
+)
+RISK = Schema("risk", pa.schema([("question_id", pa.string()), *RISKS]), key=("question_id",))
+DATASET = dataset_schema(
+    LANGUAGE.name, pa.schema([*QUESTIONS.fields, CORE.field("part"), CORE.field("properties"), *RISKS])
+)

@@ -1,0 +1,89 @@
+"""The risk of questions where nothing was seen: that of any claim of its kind, as often as the question makes one."""
+
+import pytest
+
+from compvqa import tables
+from compvqa.covr.filters.images.presence import Knowledge
+from compvqa.covr.questions.references import matches, rows
+from compvqa.covr.questions.tables import QUESTIONS, RISK
+from compvqa.covr.risk.assess import Apart, AssessSettings, Knowing, assess
+from compvqa.covr.risk.calibration import CAUSES, LABELLED
+from compvqa.covr.subgraphs.subgraph import make
+from compvqa.covr.subgraphs.tables import CANDIDATES, RELATED, SEEDS
+from compvqa.files import write_json
+from compvqa.programs.rows import Row, to_json
+from unit.covr.questions.question_worlds import write_world
+
+SOME = ("boy", "cat", "hat")
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory) -> dict:
+    root = tmp_path_factory.mktemp("risk")
+    graphs = write_world(root / "here", 12)
+    write_world(root / "apart", 30, most_seeds=60, first=500)
+    write_world(root / "truth", 30, most_seeds=60, first=540)  # other scenes: all annotations are wrong as it happens
+    truth = tables.read(root / "truth/scenes/scenes.parquet")["scene_id"].to_pylist()
+    seeds = tables.read(root / "apart/seeds.parquet", SEEDS)
+    renamed = dict(zip(tables.read(root / "apart/scenes/scenes.parquet")["scene_id"].to_pylist(), truth, strict=True))
+    for path in (root / "truth/scenes").glob("*.parquet"):
+        back = {new: old for old, new in renamed.items()}
+        found = [row | {"scene_id": back[row["scene_id"]]} for row in tables.read(path).to_pylist()]
+        tables.write(path, _schema(path.stem), found)
+    related = tables.read(root / "apart/related.parquet", RELATED)
+    tables.write(root / "apart/candidates.parquet", CANDIDATES, related)
+    write_json(root / "lexicon.json", {"nouns": {}, "attributes": {}, "relations": {}})
+    ids = [graph.scene_id for graph in graphs]
+    questions = [_count(number, noun, ids[number : number + 3], graphs) for number, noun in enumerate(SOME * 3)]
+    tables.write(root / "questions.parquet", QUESTIONS, questions)
+    given = Knowledge(root / "here/scenes", root, root)
+    labels = Apart(
+        [root / "apart/seeds.parquet"],
+        [root / "apart/candidates.parquet"],
+        root / "apart/scenes",
+        root / "truth/scenes",
+    )
+    assert len(seeds) > 10
+    for name in ("risk", "again"):
+        knowing = Knowing(given, [], root / "lexicon.json")
+        out = root / f"{name}.parquet", root / f"labelled-{name}.parquet"
+        assess(root / "questions.parquet", knowing, labels, *out, AssessSettings(labelled=100), 1)
+    return {"root": root, "graphs": {graph.scene_id: graph for graph in graphs}, "questions": questions}
+
+
+def _schema(name: str) -> tables.Schema:
+    from compvqa.scenes.tables import TABLES
+
+    return next(schema for schema in TABLES if schema.name == name)
+
+
+def _count(number: int, noun: str, scene_ids: list[str], graphs: list) -> dict:
+    program = [*rows(make(noun)), Row("Count", (), (0,))]
+    n = sum(len(matches(graph, make(noun))) for graph in graphs if graph.scene_id in scene_ids)
+    known = {"question_id": f"{number:016x}", "program": to_json(program), "answer": str(n), "scene_ids": scene_ids}
+    return dict.fromkeys(QUESTIONS.fields.names) | known
+
+
+def test_each_claim_is_as_risky_as_those_that_were_looked_at(told):
+    labelled = tables.read(told["root"] / "labelled-risk.parquet", LABELLED).to_pylist()
+    assert {row["cause"] for row in labelled} == set(CAUSES) and {row["score"] for row in labelled} == {None}
+    base = {}
+    for cause in CAUSES:
+        wrong = [row["wrong"] for row in labelled if row["cause"] == cause]
+        base[cause] = (sum(wrong) + 0.5) / (len(wrong) + 1)
+    assert base["presence"] > 0.3 and base["absence"] > 0.1
+    risks = {row["question_id"]: row for row in tables.read(told["root"] / "risk.parquet", RISK).to_pylist()}
+    for asked, noun in zip(told["questions"], SOME * 3, strict=True):
+        there = sum(bool(matches(told["graphs"][scene_id], make(noun))) for scene_id in asked["scene_ids"])
+        n = {"absence": 3 - there, "presence": there, "others": there, "names": 3}
+        row, right = risks[asked["question_id"]], 1.0
+        for cause in CAUSES:
+            right *= (1 - base[cause]) ** n[cause]
+            assert row[f"risk_{cause}"] == pytest.approx(1 - (1 - base[cause]) ** n[cause], abs=1e-4)
+        assert row["risk"] == pytest.approx(1 - right, abs=1e-4)
+
+
+def test_the_same_questions_have_the_same_risks_to_the_byte(told):
+    for name in ("risk", "labelled-risk"):
+        again = told["root"] / f"{name.replace('risk', 'again')}.parquet"
+        assert (told["root"] / f"{name}.parquet").read_bytes() == again.read_bytes()

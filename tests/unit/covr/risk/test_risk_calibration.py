@@ -1,0 +1,49 @@
+"""Risks by score: probabilities where the score tells something, the base rate where it does not."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from compvqa.covr.risk.calibration import ABSENCE, OTHERS, PRESENCE, fit
+
+RANDOM = np.random.default_rng(5)
+
+
+def claims(n: int, slope: float, intercept: float) -> tuple[np.ndarray, np.ndarray]:
+    scores = RANDOM.uniform(0.001, 0.999, n)
+    return scores, RANDOM.random(n) < expit(intercept + slope * logit(scores))
+
+
+@pytest.mark.parametrize(
+    ("cause", "slope", "intercept"), [(ABSENCE, 0.8, -2.5), (PRESENCE, -1.1, -3), (OTHERS, 0.4, -1)]
+)
+def test_the_probabilities_by_which_claims_go_wrong_are_found_again(cause, slope, intercept):
+    scores, wrong = claims(20_000, slope, intercept)
+    fitted = fit(cause, scores, wrong)
+    assert (fitted.slope, fitted.intercept) == (pytest.approx(slope, abs=0.1), pytest.approx(intercept, abs=0.15))
+    told = fitted(scores)
+    for low, high in ((0, 0.2), (0.2, 0.8), (0.8, 1)):
+        these = (scores >= low) & (scores < high)
+        assert told[these].mean() == pytest.approx(wrong[these].mean(), abs=0.02)
+    assert told.mean() == pytest.approx(wrong.mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("scores", ["constant", "none", "reversed", "shuffled"])
+def test_a_score_that_tells_nothing_gives_all_the_same_risk(scores):
+    given, wrong = claims(4000, 1, -2)
+    model = {
+        "constant": np.full(4000, 0.3),
+        "none": np.full(4000, np.nan),
+        "reversed": 1 - given,
+        "shuffled": RANDOM.permutation(given),
+    }[scores]
+    told = fit(ABSENCE, model, wrong)(given)
+    assert told.mean() == pytest.approx(wrong.mean(), abs=0.02)
+    assert told.max() - told.min() < (0.1 if scores == "shuffled" else 1e-9)
+
+
+def test_few_claims_none_of_them_wrong_are_no_proof():
+    fitted = fit(PRESENCE, np.array([0.9, 0.8]), np.array([False, False]))
+    assert (fitted(np.array([0.9, np.nan])) > 0.1).all()
+    nobody = fit(PRESENCE, np.array([]), np.array([], bool))
+    assert nobody(np.array([0.1, np.nan])).tolist() == [0.5, 0.5]

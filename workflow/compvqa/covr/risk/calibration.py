@@ -1,0 +1,160 @@
+"""How likely a claim is wrong, by what the image filter saw, fitted on claims about images that somebody looked at.
+
+They are drawn as those by which the thresholds are set (App. B): about images apart from all folds, whose truth stands
+for what people would say of them. A claim is wrong by one of CAUSES:
+
+* ``absence``: the subgraph is said not to be there, and is;
+* ``presence``: it is said to be there, and is not;
+* ``others``: it is there, and so are more than are annotated;
+* ``names``: what is there has another name, but may be called so as well.
+
+The score is the least presence of its simple subgraphs; where it is there, that of others than those annotated, but for
+``presence``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import expit, logit
+
+from compvqa import tables
+from compvqa.covr.executor import Entailment
+from compvqa.covr.questions.references import matches
+from compvqa.covr.subgraphs.keys import kinds_of
+from compvqa.covr.subgraphs.subgraph import Subgraph, parse
+from compvqa.covr.subgraphs.tables import CANDIDATES, SEEDS
+from compvqa.scenes.graph import SceneStore
+from compvqa.seeds import by_rank
+from compvqa.tables import Schema
+
+CAUSES = ABSENCE, PRESENCE, NAMES, OTHERS = ("absence", "presence", "names", "others")
+LABELLED = Schema(
+    "labelled_claims",
+    pa.schema(
+        [
+            ("cause", pa.string()),  # one of CAUSES
+            ("scene_id", pa.string()),
+            ("tree", pa.string()),
+            ("score", pa.float32()),  # null where there is none
+            ("wrong", pa.bool_()),
+        ]
+    ),
+    key=("cause", "scene_id", "tree"),
+)
+LEAST = 1e-4  # a score's distance from 0 and 1, at least: it has four digits
+_STEPS = 50
+_STIFFNESS = 1e-2  # of the slope: without a score that tells anything, it is 0
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A claim about a scene, whether its score is with the annotated masked, and whether it is wrong by the cause."""
+
+    cause: str
+    scene_id: str
+    graph: Subgraph
+    masked: bool
+    wrong: bool
+
+
+def labelled(
+    seeds: Sequence[Path],
+    candidates: Sequence[Path],
+    annotated: SceneStore,
+    complete: SceneStore,
+    lexicon: Entailment,
+    most: int,
+    seed: int,
+) -> Iterator[Labelled]:
+    """Claims about scenes that have a seed's subgraph, and about candidates that differ from it in a node: so many of
+    either, drawn by stable rank, with all causes by which they may be wrong.
+
+    As in questions, none is about a scene whose annotations match other objects if names are read as all that may be
+    called so.
+    """
+    for what, pairs in zip(("have", "lack"), _pairs(seeds, candidates), strict=True):
+        for scene_id, tree in sorted(by_rank(seed, f"claims {what}", pairs)[:most]):
+            g, said, scene = parse(tree), annotated.graph(scene_id), complete.graph(scene_id)
+            n, exact, read = len(matches(said, g)), len(matches(scene, g)), len(matches(scene, g, lexicon))
+            if len(matches(said, g, lexicon)) != n:
+                continue
+            if n:
+                yield Labelled(PRESENCE, scene_id, g, False, read == 0)
+            yield Labelled(OTHERS if n else ABSENCE, scene_id, g, n > 0, exact > n)
+            yield Labelled(NAMES, scene_id, g, n > 0, read > max(exact, n))
+
+
+def _pairs(seeds: Sequence[Path], candidates: Sequence[Path]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """Pairs of a scene and a subgraph's tree that is annotated there; and that differs from what is there in a node."""
+    found = tables.read_all(seeds, SEEDS, ["seed", "scene_id", "tree"]).to_pylist()
+    tree_of = {row["seed"]: row["tree"] for row in found}
+    have = {(row["scene_id"], row["tree"]) for row in found}
+    lack = set()
+    for row in tables.read_all(candidates, CANDIDATES, ["seed", "key", "scene_id"]).to_pylist():
+        pair = (row["scene_id"], tree_of[row["seed"]])
+        if kinds_of(row["key"]):
+            lack.add(pair)
+        elif row["key"] == "pos":
+            have.add(pair)
+    return have, lack - have
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Gives the probability that a claim is wrong by its score: a logistic function of the score's log-odds, or the
+    same for all where a higher score does not mean what it should."""
+
+    slope: float
+    intercept: float
+    base: float  # where there is no score
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """The risks [n] of claims with ``scores`` [n], NaN where there is none."""
+        odds = logit(np.clip(np.nan_to_num(scores, nan=0.5), LEAST, 1 - LEAST))
+        return np.where(np.isnan(scores), self.base, expit(self.intercept + self.slope * odds))
+
+
+def fit(cause: str, scores: np.ndarray, wrong: np.ndarray) -> Fitted:
+    """Fit by ``scores`` [n], NaN where there is none, and ``wrong`` (bool [n]), with Platt's targets.
+
+    Where a claim says that something is there, a high score speaks for it; else, against it.
+    """
+    base = round(float((wrong.sum() + 0.5) / (len(wrong) + 1)), 6)
+    known = ~np.isnan(scores)
+    x, y = logit(np.clip(scores[known], LEAST, 1 - LEAST)), wrong[known]
+    right = (y.sum() + 1) / (y.sum() + 2), 1 / (len(y) - y.sum() + 2)
+    slope, intercept = _logistic(x, np.where(y, *right)) if y.any() and not y.all() else (0.0, float(logit(base)))
+    if (slope > 0) == (cause == PRESENCE):
+        slope, intercept = 0.0, float(logit(base))
+    return Fitted(round(slope, 6), round(intercept, 6), base)
+
+
+def _logistic(x: np.ndarray, targets: np.ndarray) -> tuple[float, float]:
+    """Slope and intercept of the logistic regression of ``targets`` (0 to 1, [n]) on ``x`` [n], by Newton's steps."""
+    design = np.stack([x - x.mean(), np.ones_like(x)], axis=1)
+    weights = np.array([0.0, float(logit(targets.mean()))])
+    stiffness = np.diag([_STIFFNESS, 0.0])
+    for _ in range(_STEPS):
+        p = expit(design @ weights)
+        gradient = design.T @ (targets - p) - stiffness @ weights
+        step = np.linalg.solve((design.T * (p * (1 - p))) @ design + stiffness, gradient)
+        weights = weights + np.clip(step, -1, 1)
+        if np.abs(step).max() < 1e-9:
+            break
+    return float(weights[0]), float(weights[1] - weights[0] * x.mean())
+
+
+def fit_all(found: Iterable[tuple[Labelled, float]]) -> Mapping[str, Fitted]:
+    """What is fitted for each cause to claims with their scores."""
+    items = list(found)
+    result = {}
+    for cause in CAUSES:
+        of = [(score, item.wrong) for item, score in items if item.cause == cause]
+        scores, wrong = (np.array([pair[at] for pair in of], dtype) for at, dtype in ((0, float), (1, bool)))
+        result[cause] = fit(cause, scores, wrong)
+    return result

@@ -1,0 +1,62 @@
+"""What speaks for and against a claim: what the image filter's folds saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from compvqa import tables
+from compvqa.covr.filters.images.presence import PRESENCE, Knowledge, PresenceSettings, score_pairs
+from compvqa.covr.subgraphs.simple import closest_subgraphs
+from compvqa.covr.subgraphs.subgraph import Subgraph
+
+Asked = tuple[str, Subgraph, bool]  # a scene, a subgraph, and whether the annotated instances are masked
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Scores claims about the scenes of ``given``; what is in no table of presence ``known`` is asked of the folds."""
+
+    given: Knowledge
+    settings: PresenceSettings
+    known: Sequence[Path] = ()
+
+    def scores(self, asked: Sequence[Asked], beside: Path) -> np.ndarray:
+        """The score of each claim [n]: the least presence of the simple subgraphs that say most of its subgraph; NaN
+        where one has none. Tables are written ``beside`` for a while."""
+        seen = {
+            masked: self._presence(_parts(asked, masked), masked, beside / f"masked-{masked}.parquet")
+            for masked in (False, True)
+        }
+        found = np.full(len(asked), np.nan)
+        for number, (scene_id, g, masked) in enumerate(asked):
+            p = [seen[masked].get((scene_id, part.key), np.nan) for part in closest_subgraphs(g)]
+            found[number] = np.min(p)  # NaN, if any is
+        return found
+
+    def _presence(
+        self, pairs: dict[tuple[str, int], Subgraph], masked: bool, out: Path
+    ) -> dict[tuple[str, int], float]:
+        result: dict[tuple[str, int], float] = {}
+        for path in self.known:
+            result |= _wanted(tables.read(path, PRESENCE), masked, pairs)
+        left = ((scene_id, part) for (scene_id, key), part in pairs.items() if (scene_id, key) not in result)
+        score_pairs(left, masked, out, self.given, self.settings)
+        return result | _wanted(tables.read(out, PRESENCE), masked, pairs)
+
+
+def _parts(asked: Iterable[Asked], masked: bool) -> dict[tuple[str, int], Subgraph]:
+    """The pairs of a scene and a simple subgraph's key that are asked about, with the subgraphs."""
+    of = ((scene_id, g) for scene_id, g, hidden in asked if hidden == masked)
+    return {(scene_id, part.key): part for scene_id, g in of for part in closest_subgraphs(g)}
+
+
+def _wanted(table: pa.Table, masked: bool, pairs: dict[tuple[str, int], Subgraph]) -> dict[tuple[str, int], float]:
+    table = table.filter(pc.equal(table["masked"], masked))
+    columns = (table[name].to_pylist() for name in ("scene_id", "subgraph_key", "p"))
+    return {(scene_id, key): p for scene_id, key, p in zip(*columns, strict=True) if (scene_id, key) in pairs}
