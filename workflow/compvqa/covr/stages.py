@@ -50,4 +50,5 @@ MODULES: dict[str, tuple[str, ...]] = {
     "validity": ("compvqa.covr.judging.validity",),
     "distractors": ("compvqa.covr.judging.distractors",),
     "filters": ("compvqa.covr.judging.filters",),
+    "judge": ("compvqa.covr.judging.outside",),
 }

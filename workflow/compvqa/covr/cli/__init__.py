@@ -17,4 +17,4 @@ def add_to(app: typer.Typer) -> None:
     add(app, images.image_examples, images.image_filter, images.presence, images.others, images.image_labels)
     add(app, images.image_scores, images.thresholds)
     add(app, pretraining.pretrain, judging.statistics, judging.validity)
-    add(app, judging.distractors, judging.filters, graphs.load_neo4j, graphs.export_neo4j)
+    add(app, judging.distractors, judging.filters, judging.judge, graphs.load_neo4j, graphs.export_neo4j)

@@ -9,6 +9,7 @@ import typer
 
 from compvqa.cli.models import Dataset, Scenes
 from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
+from compvqa.errors import InputError
 
 
 def statistics(
@@ -88,3 +89,36 @@ def filters(
     settings = frame.settings(FilterSettings)
     inputs = [*questions, distractors]
     frame.run(lambda: judge(questions, distractors, out, settings, seed), inputs, [out])
+
+
+def judge(
+    file: Annotated[Path, typer.Argument(help="Questions: .csv, .jsonl or .parquet with text, images, answer.")],
+    testbed: Annotated[Path, typer.Option(help="The test-bed's results, with scenes/ and lexicon.json.")],
+    truth: Annotated[Path, typer.Option(help="Folder of the drawn world's truth: complete/ and missing_only/.")],
+    out: Annotated[Path | None, typer.Option(help="Table of all verdicts to write: .csv or .parquet.")] = None,
+) -> None:
+    """Tell which questions of any generator about a drawn world are true, wrong or ambiguous, and why: each with a
+    program of COVR's language, or with a claim."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from compvqa.covr.judging.outside import World, judge_file, save, shares
+
+    if out is not None and out.suffix not in (".csv", ".parquet"):
+        raise InputError(f"--out {out} does not say what to write: end it in .csv or .parquet.")
+    frame = Frame("judge", None, 0, None)
+    scenes, lexicon = testbed / "scenes", testbed / "lexicon.json"
+    judged: list[dict] = []
+
+    def work() -> dict[str, int]:
+        judged.extend(judge_file(file, World.load(scenes, truth, lexicon)))
+        if out is not None:
+            save(judged, out)
+        return {"in": len(judged), **{verdict: n for _, verdict, cause, n, *_ in shares(judged) if not cause}}
+
+    frame.run(work, [file, *scene_tables(scenes), truth, lexicon], [out] if out else [])
+    table = Table("", "verdict", "cause", "questions", "%", "95% interval", title=f"{file.name}")
+    for template, verdict, cause, n, of, low, high in shares(judged):
+        between = f"{100 * low:.1f} – {100 * high:.1f}"
+        table.add_row(template or "all", verdict, cause, f"{n:,} of {of:,}", f"{100 * n / of:.1f}", between)
+    Console().print(table)
