@@ -263,6 +263,9 @@ def test_the_command_says_and_writes_what_it_finds(root, tmp_path):
     named = [str(tmp_path / "a.csv"), "--testbed", str(root / "mine"), "--truth", str(root / "truth")]
     app = typer.Typer()
     app.command()(judge)
+    whole = CliRunner().invoke(app, [str(root / "claims.jsonl"), *named[1:]], catch_exceptions=False)
+    counts = Counter(claim[3] for claim in CLAIMS)
+    assert "in 60, " + ", ".join(f"{v} {counts[v]}" for v in (TRUE, WRONG, AMBIGUOUS)) in whole.output + whole.stderr
     found = CliRunner().invoke(app, [*named, "--out", str(tmp_path / "told.csv")], catch_exceptions=False)
     assert found.exit_code == 0 and "1 of 1" in found.output
     head, line = (tmp_path / "told.csv").read_text().splitlines()

@@ -114,7 +114,8 @@ def judge(
         judged.extend(judge_file(file, World.load(scenes, truth, lexicon)))
         if out is not None:
             save(judged, out)
-        return {"in": len(judged), **{verdict: n for _, verdict, cause, n, *_ in shares(judged) if not cause}}
+        whole = {verdict: n for template, verdict, cause, n, *_ in shares(judged) if not template and not cause}
+        return {"in": len(judged), **whole}
 
     frame.run(work, [file, *scene_tables(scenes), truth, lexicon], [out] if out else [])
     table = Table("", "verdict", "cause", "questions", "%", "95% interval", title=f"{file.name}")
