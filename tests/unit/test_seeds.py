@@ -1,6 +1,7 @@
 """Randomness is keyed: it depends on what is chosen, never on when or where."""
 
 import os
+import random
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa.covr.subgraphs.store import StoreSettings, connect
-from compvqa.seeds import by_rank, generator, of_shard, shard_of, stable_hash, text_key
+from compvqa.seeds import by_rank, generator, of_shard, shard_of, shuffle, stable_hash, text_key
 
 parts = st.tuples(st.one_of(st.text(), st.integers(), st.booleans(), st.none()))
 
@@ -59,3 +60,12 @@ def test_duckdb_makes_the_keys_of_texts_that_python_makes(tmp_path_factory, text
         rows = connection.execute("select text_key(unnest(?::varchar[]))", [texts]).fetchall()
     assert [row[0] for row in rows] == [text_key(text) for text in texts]
     assert all(0 <= text_key(text) < 2**60 for text in texts)
+
+
+@given(st.integers(), st.lists(st.integers(), max_size=40))
+def test_a_shuffle_is_that_of_the_library_and_leaves_the_generator_as_it_does(number, items):
+    mine, theirs = random.Random(number), random.Random(number)
+    shuffled, expected = list(items), list(items)
+    shuffle(mine, shuffled)
+    theirs.shuffle(expected)
+    assert shuffled == expected and mine.random() == theirs.random()

@@ -34,6 +34,17 @@ def generator(seed: int, *key: object) -> random.Random:
     return random.Random(stable_hash(seed, *key))
 
 
+def shuffle(rng: random.Random, items: list[Any]) -> None:
+    """What ``rng.shuffle`` does, by the same draws, in half its time: of small lists most of that is calls."""
+    draw = rng.getrandbits
+    for last in range(len(items) - 1, 0, -1):
+        bits = (last + 1).bit_length()
+        place = draw(bits)
+        while place > last:
+            place = draw(bits)
+        items[last], items[place] = items[place], items[last]
+
+
 def by_rank(seed: int, what: str, items: Iterable[T], key: Callable[[T], Any] = lambda item: item) -> list[T]:
     """``items`` in the stable random order of the choice ``what``; each has a ``key(item)`` of its own."""
     return sorted(items, key=lambda item: (stable_hash(seed, what, key(item)), repr(key(item))))

@@ -7,8 +7,8 @@ has to look across scenes. An object is (index of its scene, object id), an imag
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from compvqa.programs.rows import Program, Row
@@ -20,7 +20,7 @@ Value = bool | int | str
 
 
 class Entailment(Protocol):
-    """What the executor asks of a lexicon."""
+    """What the executor asks of a lexicon; a tuple is in order."""
 
     def entailed(self, kind: str, name: str) -> Iterable[str]:
         """All names n such that what is truly called n may also be called ``name``, itself included."""
@@ -58,7 +58,8 @@ class _World:
         """The annotated names that ``name`` stands for, in a stable order."""
         if self.lexicon is None:
             return (name,)
-        return sorted(self.lexicon.entailed(kind, name))
+        found = self.lexicon.entailed(kind, name)
+        return found if isinstance(found, tuple) else sorted(found)
 
 
 def execute(program: Program, scenes: Sequence[SceneGraph], lexicon: Entailment | None = None) -> Value:
@@ -123,18 +124,20 @@ def _filter(world: _World, row: Row, given: list) -> Objects:
     ]
 
 
-def _related(world: _World, row: Row, given: list, index: int) -> list[Relation]:
-    """The relations in scene ``index`` that WithRelation's arguments and dependencies describe."""
-    if not given[0][index] or not given[1][index]:
-        return []
-    scene, subjects, targets = world.scenes[index], given[0][index], given[1][index]
-    modifiers = _modifiers(row.arguments[1:], given[2:], index)
-    return [
-        relation
-        for name in world.names("relation", row.arguments[0])
-        for relation in scene.leading(name)
-        if relation.subject_id in subjects and relation.object_id in targets and _modified(relation, modifiers)
-    ]
+def _related(world: _World, row: Row, given: list) -> Iterator[list[Relation]]:
+    """Of each scene the relations that WithRelation's arguments and dependencies describe."""
+    names, with_modifiers = world.names("relation", row.arguments[0]), len(row.arguments) > 1
+    for index, (scene, subjects, targets) in enumerate(zip(world.scenes, given[0], given[1], strict=True)):
+        found = []
+        if subjects and targets:
+            for name in names:
+                for relation in scene.leading(name):
+                    if relation.subject_id in subjects and relation.object_id in targets:
+                        found.append(relation)
+        if found and with_modifiers:
+            modifiers = _modifiers(row.arguments[1:], given[2:], index)
+            found = [relation for relation in found if _modified(relation, modifiers)]
+        yield found
 
 
 def _modifiers(names: Sequence[str], given: list[Objects], index: int) -> Modifiers:
@@ -148,16 +151,16 @@ def _modified(relation: Relation, modifiers: Modifiers) -> bool:
 
 def _with_relation(world: _World, row: Row, given: list) -> Objects:
     result = []
-    for index, ids in enumerate(given[0]):
-        kept = {relation.subject_id for relation in _related(world, row, given, index)}
+    for ids, related in zip(given[0], _related(world, row, given), strict=True):
+        kept = {relation.subject_id for relation in related}
         result.append([found for found in ids if found in kept] if kept else ())
     return result
 
 
 def _with_relation_object(world: _World, row: Row, given: list) -> Objects:
     result = []
-    for index, ids in enumerate(given[1]):
-        kept = {relation.object_id for relation in _related(world, row, given, index)}
+    for ids, related in zip(given[1], _related(world, row, given), strict=True):
+        kept = {relation.object_id for relation in related}
         result.append([found for found in ids if found in kept] if kept else ())
     return result
 
@@ -235,9 +238,8 @@ def _quantifier(decide: Callable[[list[bool]], bool]) -> Callable:
     def run(world: _World, row: Row, given: list) -> bool:
         verdicts = []
         for scene, ids in zip(world.scenes, given[0], strict=True):
-            narrow = replace(world, scenes=(scene,)) if ids else world
             for object_id in ids:
-                verdicts.append(_run(row.arguments[0], replace(narrow, under_test=object_id))[-1])
+                verdicts.append(_run(row.arguments[0], _World((scene,), world.lexicon, object_id))[-1])
         if not verdicts:
             raise ProgramError("empty scope")
         return decide(verdicts)

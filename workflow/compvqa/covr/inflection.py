@@ -10,10 +10,8 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import inflect
+from compvqa.scenes.lexicon import inflector
 
 _LISTS = json.loads((resources.files("compvqa.covr") / "inflection.json").read_text(encoding="utf-8"))
 
@@ -54,20 +52,6 @@ POSSESSIVES = frozenset({"his", "her", "its", "their"})  # say whose in the word
 
 
 @cache
-def _engine() -> inflect.engine:
-    import typeguard
-
-    # inflect has its own calls checked, and rewriting them for that takes nine tenths of the seconds of its import
-    checking: Any = typeguard
-    checked, checking.typechecked = checking.typechecked, lambda function: function
-    try:
-        import inflect
-    finally:
-        typeguard.typechecked = checked
-    return inflect.engine()
-
-
-@cache
 def head_noun(noun: str) -> str:
     """The word that bears the number: of "bunch of grapes" it is "bunch", of "man riding a horse" "man"."""
     words = noun.lower().split(" ")
@@ -87,7 +71,7 @@ def is_plural(noun: str) -> bool:
         return False
     if not head.endswith("s"):
         return head.endswith("men") or head == "personnel"
-    singular = _engine().singular_noun(head)
+    singular = inflector().singular_noun(head)
     return bool(singular) and singular != head
 
 
@@ -105,7 +89,7 @@ def plural(noun: str) -> str:
     head = head_noun(noun)
     at = noun.lower().split(" ").index(head)
     words = noun.split(" ")
-    words[at] = IRREGULAR.get(head) or _engine().plural_noun(words[at])
+    words[at] = IRREGULAR.get(head) or inflector().plural_noun(words[at])
     return " ".join(words)
 
 
@@ -119,7 +103,7 @@ def article(noun: str, following: str) -> str:
         return f"{'an' if first[0] in 'aefhilmnorsx' else 'a'} {following}"
     if first.isdigit():
         return f"{'an' if first[0] == '8' or first in ('11', '18') else 'a'} {following}"
-    return _engine().a(following)
+    return inflector().a(following)
 
 
 @cache

@@ -83,6 +83,12 @@ class SceneGraph:
         return result
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """All names in the scene: of objects, attributes and relations, and those of :attr:`by_modifier`."""
+        attributes = {name for item in self.objects.values() for name in item.attributes}
+        return frozenset(attributes.union(self.by_name, self.by_relation, self.by_modifier))
+
+    @cached_property
     def by_modifier(self) -> dict[str, list[Relation]]:
         """What modifiers lead to, as relations of their subjects, by both names: "cutting with" → (man, knife)."""
         result: dict[str, list[Relation]] = {}

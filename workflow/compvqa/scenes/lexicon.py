@@ -18,12 +18,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from compvqa.errors import InputError
 from compvqa.files import read_json, write_json
 from compvqa.scenes import relation_words
+
+if TYPE_CHECKING:
+    import inflect
 
 KINDS = ("noun", "attribute", "relation")
 # m(x, y) by the rule that decides; above 0.5 counts as exclusive
@@ -338,9 +342,17 @@ def _closure(edges: dict[str, Iterable[str]], more: Iterable[tuple[str, str]]) -
 
 
 @lru_cache(maxsize=1)
-def _engine():
-    import inflect  # takes a second: only when a plural is asked for
+def inflector() -> inflect.engine:
+    """What knows plurals and articles; it is imported when it is first asked for."""
+    import typeguard
 
+    # inflect has its own calls checked, and rewriting them for that takes nine tenths of the seconds of its import
+    checking: Any = typeguard
+    checked, checking.typechecked = checking.typechecked, lambda function: function
+    try:
+        import inflect
+    finally:
+        typeguard.typechecked = checked
     return inflect.engine()
 
 
@@ -350,5 +362,5 @@ def singular(noun: str) -> str:
     *rest, head = noun.split() or [noun]
     if not head.isalpha() or len(head) < 3 or head.endswith(("ss", "us", "is")):
         return noun
-    found = _engine().singular_noun(head)
+    found = inflector().singular_noun(head)
     return " ".join([*rest, found]) if found else noun

@@ -79,3 +79,13 @@ def test_a_reference_may_refer_to_what_is_called_otherwise(world):
     on_a_hat = make("boy", None, (Edge("on", make("hat")),))
     assert matches(scene, on_a_hat) == [] and matches(scene, on_a_hat, readings) == ["1"]
     assert readings.several(on_a_hat) and not readings.several(make("hat"))
+
+
+def test_readings_matter_where_a_scene_holds_another_name(world):
+    readings = Readings.of(LEXICON, world / "scenes")
+    names = sorted(readings.others)
+    general, special = names[0], sorted(readings.others[names[0]])[0]
+    plain = SceneGraph("s", {"1": Object("1", general)})
+    assert not readings.matter([general, "nothing annotated"], [plain])
+    assert readings.matter([general], [plain, SceneGraph("t", {"1": Object("1", special)})])
+    assert readings.matter([general], [SceneGraph("t", {"1": Object("1", "thing", {special: None})})])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -196,6 +197,8 @@ class _Maker:
     ):
         self.templates = [(template, module_of(template).drafts) for template in templates]
         self.settings, self.lexicon, self.store = settings, lexicon, store
+        self.checks = {template.name: self.checks_of(template) for template in templates}
+        self.countable = cache(self._countable)
         self.seed, self.testbed = seed, testbed
         self.readings = readings
         self.dropped: Counter[tuple[str, str]] = Counter()
@@ -225,25 +228,31 @@ class _Maker:
         """The first precondition of the template that the seed does not fulfil."""
         if item.unclear:
             return f"precondition: {item.unclear}"
-        needs, g = template.needs, item.graph
-        checks: list[tuple[bool, str, Callable[[], bool]]] = [
-            (needs.relation, "needs a relation", lambda: bool(g.edges)),
-            (needs.attribute or needs.group, "needs an attribute", lambda: g.attribute is not None),
-            (needs.group, "needs an attribute with a group", lambda: self.may_ask_for(item.group)),
-            (needs.multi, "needs several instances", lambda: item.multi),
-            (needs.countable, "noun can't be counted", lambda: self.countable(g.name)),
-            (needs.plural, "noun has no plural", lambda: not inflection.is_mass(g.name)),
-            (bool(needs.keys), "needs other distractors", lambda: item.has_keys(needs.keys)),
-            (bool(template.exclude), "excluded noun", lambda: not template.excludes(g.name, item.group)),
+        for reason, good in self.checks[template.name]:
+            if not good(item):
+                return f"precondition: {reason}"
+        return None
+
+    def checks_of(self, template: Template) -> list[tuple[str, Callable[[Seed], bool]]]:
+        """What the template asks of a seed, in order, with the reason for its drop."""
+        needs = template.needs
+        checks: list[tuple[bool, str, Callable[[Seed], bool]]] = [
+            (needs.relation, "needs a relation", lambda item: bool(item.graph.edges)),
+            (needs.attribute or needs.group, "needs an attribute", lambda item: item.graph.attribute is not None),
+            (needs.group, "needs an attribute with a group", lambda item: self.may_ask_for(item.group)),
+            (needs.multi, "needs several instances", lambda item: item.multi),
+            (needs.countable, "noun can't be counted", lambda item: self.countable(item.graph.name)),
+            (needs.plural, "noun has no plural", lambda item: not inflection.is_mass(item.graph.name)),
+            (bool(needs.keys), "needs other distractors", lambda item: item.has_keys(needs.keys)),
+            (bool(template.exclude), "excluded noun", lambda item: not template.excludes(item.graph.name, item.group)),
         ]
-        unmet = (reason for asked, reason, good in checks if asked and not good())
-        return next((f"precondition: {reason}" for reason in unmet), None)
+        return [(reason, good) for asked, reason, good in checks if asked]
 
     def may_ask_for(self, group: str | None) -> bool:
         """Whether the attributes of a group may be asked for."""
         return group is not None and group in (self.settings.attribute_groups or (group,))
 
-    def countable(self, noun: str) -> bool:
+    def _countable(self, noun: str) -> bool:
         """Whether "two …s" makes sense and can be counted in a picture."""
         if any(noun == other or noun.startswith(f"{other} ") for other in self.settings.not_countable):
             return False
@@ -272,7 +281,7 @@ class _Maker:
 
     def holds(self, program: Program, scenes: Sequence[SceneGraph], value: Value) -> bool:
         """Whether the program gives the value too where its names stand for all that may be called so."""
-        if self.readings is None or not any(map(self.readings.ambiguous.__contains__, _names(program))):
+        if self.readings is None or not self.readings.matter(_names(program), scenes):
             return True
         try:
             return execute(program, scenes, self.readings) == value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 from compvqa import tables
 from compvqa.covr.questions.easy import Draws
 from compvqa.covr.questions.readings import Readings
-from compvqa.covr.questions.seed import Negative, Others, Seed
+from compvqa.covr.questions.seed import Memory, Negative, Others, Seed
 from compvqa.covr.subgraphs.subgraph import parse
 from compvqa.errors import InputError
 from compvqa.scenes.graph import SceneGraph
@@ -24,6 +25,7 @@ SEED_COLUMNS = ("seed", "subgraph_key", "scene_id", "split", "tree", "n_instance
 RELATED_COLUMNS = ("seed", "key", "scene_id", "rank", "nodes", "names")
 PRESENCE_COLUMNS = ("scene_id", "subgraph_key", "masked", "p")
 BATCH = 4_096  # rows read at a time
+_parsed = lru_cache(maxsize=20_000)(parse)  # of one subgraph there are several seeds
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ def read_seeds(
 
     Both tables must be sorted by seed.
     """
+    memory = Memory(scene, readings)
     groups = groupby(_rows(related, RELATED_COLUMNS), key=itemgetter("seed"))
     current = next(groups, None)
     for row in _rows(seeds, SEED_COLUMNS):
@@ -58,7 +61,7 @@ def read_seeds(
             return
         if current[0] == row["seed"]:
             start = Start(row["split"], row["tree"], row["subgraph_key"])
-            yield _seed(row, list(current[1]), scene, others, draws, readings), start
+            yield _seed(row, list(current[1]), scene, others, draws, memory), start
 
 
 def _seed(
@@ -67,7 +70,7 @@ def _seed(
     scene: Callable[[str], SceneGraph],
     others: Others | None,
     draws: Draws | None,
-    readings: Readings | None,
+    memory: Memory,
 ) -> Seed:
     found.sort(key=itemgetter("key", "rank"))
     negatives: dict[str, list[Negative]] = {}
@@ -78,7 +81,7 @@ def _seed(
     positives, multiples = ([item["scene_id"] for item in found if item["key"] == key] for key in (POSITIVE, MULTIPLE))
     return Seed(
         row["seed"],
-        parse(row["tree"]),
+        _parsed(row["tree"]),
         row["scene_id"],
         row["n_instances"],
         positives,
@@ -87,7 +90,7 @@ def _seed(
         others,
         multiples,
         draws.of(row["seed"], row["split"]) if draws else None,
-        readings,
+        memory,
     )
 
 
@@ -102,7 +105,9 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict]:
         if missing:
             raise InputError(f"{path} lacks the column {missing[0]}: give the table of the stage before.")
         for batch in file.iter_batches(BATCH, columns=list(columns)):
-            yield from batch.to_pylist()
+            names = batch.schema.names
+            for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                yield dict(zip(names, values, strict=True))
 
 
 def read_others(presence: Path | None, threshold: float) -> Others | None:

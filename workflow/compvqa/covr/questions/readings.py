@@ -6,7 +6,7 @@ by all that these may also be called.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from compvqa import tables
 from compvqa.covr.questions.references import names
 from compvqa.covr.subgraphs.subgraph import Reference
+from compvqa.scenes.graph import SceneGraph
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.tables import ATTRIBUTES, OBJECTS, RELATIONS
 
@@ -51,6 +52,15 @@ class Readings:
         return self._several[g]
 
     @cached_property
-    def ambiguous(self) -> frozenset[str]:
-        """The names of any kind that have another reading."""
-        return frozenset(name for found in self._found.values() for name in found)
+    def others(self) -> Mapping[str, frozenset[str]]:
+        """For each name of any kind that has another reading what else of the annotated names may be called so."""
+        result: dict[str, frozenset[str]] = {}
+        for found in self._found.values():
+            for name, others in found.items():
+                result[name] = result.get(name, frozenset()).union(others) - {name}
+        return result
+
+    def matter(self, names: Iterable[str], scenes: Sequence[SceneGraph]) -> bool:
+        """Whether one of the scenes holds a name that may be called by one of ``names``, which is another."""
+        others = [found for name in set(names) if (found := self.others.get(name))]
+        return any(not found.isdisjoint(scene.names) for found in others for scene in scenes)

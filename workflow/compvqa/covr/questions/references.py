@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from compvqa.covr.executor import Entailment
 from compvqa.covr.inflection import unsayable
@@ -60,6 +61,7 @@ def names(g: Reference) -> Iterator[tuple[str, str]]:
         yield from (("noun", modifier.noun) for modifier in edge.modifiers)
 
 
+@lru_cache(maxsize=20_000)
 def unclear(g: Subgraph) -> str | None:
     """Why nothing should be asked about the subgraph, if so."""
     if alike_branches(g):

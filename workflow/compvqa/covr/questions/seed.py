@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import cycle, islice, zip_longest
+from typing import NamedTuple
 
 from compvqa.covr.executor import Value
 from compvqa.covr.questions.easy import RandomScenes
@@ -17,15 +18,16 @@ from compvqa.covr.questions.templates import Template, Variant, Wording
 from compvqa.covr.subgraphs.simple import closest_subgraphs
 from compvqa.covr.subgraphs.subgraph import Reference, Subgraph
 from compvqa.scenes.graph import SceneGraph
+from compvqa.seeds import shuffle
 
 Others = Callable[[str, Subgraph], bool]
 FEWEST_IMAGES, MOST_IMAGES = 2, 5
 RANDOM_SCENES = 10  # for the questions about the same references, at most
+REFERENCES, SCENES = 4_000, 10_000  # of which it is remembered what they refer to, and of each in how many scenes
 MULTI = range(2, 5)  # instances in the start scene of a multi seed
 
 
-@dataclass(frozen=True)
-class Negative:
+class Negative(NamedTuple):
     """A distractor scene, the nodes that differ there (for an attribute, its object), the names found."""
 
     scene_id: str
@@ -70,13 +72,61 @@ class Pool:
         }
 
 
+class Numbers(dict[str, int]):
+    """How many objects a reference refers to in a scene, by the scene's id, found when first asked for."""
+
+    def __init__(self, g: Reference, scene: Callable[[str], SceneGraph]):
+        super().__init__()
+        self._g, self._scene = g, scene
+
+    def __missing__(self, scene_id: str) -> int:
+        if len(self) == SCENES:
+            self.clear()
+        found = self[scene_id] = len(matches(self._scene(scene_id), self._g))
+        return found
+
+
+class Clarity(dict[str, bool]):
+    """Whether a reference refers to as many objects of a scene if its names are read otherwise, by the scene's id."""
+
+    def __init__(self, g: Reference, scene: Callable[[str], SceneGraph], numbers: Numbers, readings: Readings):
+        super().__init__()
+        self._g, self._scene, self._numbers, self._readings = g, scene, numbers, readings
+
+    def __missing__(self, scene_id: str) -> bool:
+        if len(self) == SCENES:
+            self.clear()
+        read = len(matches(self._scene(scene_id), self._g, self._readings))
+        found = self[scene_id] = read == self._numbers[scene_id]
+        return found
+
+
+class Memory:
+    """What was found of references in scenes, kept for the seeds to come: of those asked for last."""
+
+    def __init__(self, scene: Callable[[str], SceneGraph], readings: Readings | None = None):
+        self._scene, self._readings = scene, readings
+        self.numbers: Callable[[Reference], Numbers] = lru_cache(maxsize=REFERENCES)(self._numbers)
+        self.clarity: Callable[[Reference], Clarity | None] = lru_cache(maxsize=REFERENCES)(self._clarity)
+
+    def _numbers(self, g: Reference) -> Numbers:
+        return Numbers(g, self._scene)
+
+    def _clarity(self, g: Reference) -> Clarity | None:
+        """None: its names have no other reading."""
+        if self._readings is None or not self._readings.several(g):
+            return None
+        return Clarity(g, self._scene, self.numbers(g), self._readings)
+
+
 class Seed:
     """One seed with its related scenes.
 
     ``others(scene_id, part)`` is the "others exist" check (App. B): whether the scene's image seems
     to hold more instances of a simple subgraph than are annotated. None: there are no scores to ask.
     ``random_scenes(references)`` gives scenes without them, to stand in the place of distractors; None: these stay.
-    ``readings`` tells what else names may be read as: scenes where that makes a difference are left out.
+    ``memory`` is what was found before; with readings, scenes where another reading of a reference's names makes a
+    difference are left out.
     """
 
     def __init__(
@@ -91,7 +141,7 @@ class Seed:
         others: Others | None = None,
         multiples: Iterable[str] = (),
         random_scenes: RandomScenes | None = None,
-        readings: Readings | None = None,
+        memory: Memory | None = None,
     ):
         self.number, self.graph, self.scene_id, self.n_instances = number, graph, scene_id, n_instances
         self.multi = n_instances in MULTI
@@ -100,26 +150,13 @@ class Seed:
         self.negatives = {key: list(negatives[key]) for key in sorted(negatives) if negatives[key]}
         self.scene = scene
         self._others, self._random_scenes = others, random_scenes
-        self._readings = readings
-        self._counts: dict[tuple[Reference, str], int] = {}
-        self._clear: dict[tuple[Reference, str], bool] = {}
+        self._memory = memory or Memory(scene)
+        self._pools: dict[tuple, Pool] = {}
+        self._found_in: dict[tuple[str, Negative], Subgraph] = {}
 
-    def count(self, g: Reference, scene_id: str) -> int:
-        """The number of objects in the scene that ``g`` refers to."""
-        key = (g, scene_id)
-        if key not in self._counts:
-            self._counts[key] = len(matches(self.scene(scene_id), g))
-        return self._counts[key]
-
-    def clear(self, g: Reference, scene_id: str) -> bool:
-        """Whether ``g`` refers to the same objects of the scene however its names are read."""
-        read = self._readings
-        if read is None or not read.several(g):
-            return True
-        key = (g, scene_id)
-        if key not in self._clear:
-            self._clear[key] = len(matches(self.scene(scene_id), g, read)) == self.count(g, scene_id)
-        return self._clear[key]
+    def numbers(self, g: Reference) -> Numbers:
+        """By scene the number of objects that ``g`` refers to."""
+        return self._memory.numbers(g)
 
     def values(self, g: Reference, scene_id: str, group: str) -> list[str | None]:
         """The attribute of the group that each object ``g`` refers to in the scene has, None where not just one."""
@@ -131,7 +168,10 @@ class Seed:
 
     def found_in(self, key: str, negative: Negative) -> Subgraph:
         """The subgraph that a distractor was chosen for: the seed's with the names found there."""
-        return in_distractor(self.graph, key, negative.nodes, negative.names)
+        place = (key, negative)
+        if place not in self._found_in:
+            self._found_in[place] = in_distractor(self.graph, key, negative.nodes, negative.names)
+        return self._found_in[place]
 
     @cached_property
     def group(self) -> str | None:
@@ -158,25 +198,33 @@ class Seed:
         "others exist" check is asked for, a scene fails it if it does for all simple subgraphs that say most
         of what a reference refers to.
         """
+        place = (template.forbid, variant.others_exist, tuple(references))
+        if place not in self._pools:
+            self._pools[place] = self._pool(template.forbid, variant.others_exist, references)
+        return self._pools[place]
+
+    def _pool(self, forbid: Sequence[str], others_exist: bool, references: Sequence[Reference]) -> Pool:
         others = self._others
-        asked = references if variant.others_exist and others else ()
+        asked = references if others_exist and others else ()
         simple = [closest_subgraphs(g if isinstance(g, Subgraph) else g.whole) for g in asked]
+        clarity = [found for found in map(self._memory.clarity, references) if found is not None]
 
         def good(scene_id: str) -> bool:
             # lists, so that all are asked whatever the answers are: what is asked can be told before
             seen = others is not None and any([all([others(scene_id, part) for part in parts]) for parts in simple])
-            return not seen and all(self.clear(g, scene_id) for g in references)
+            return not seen and all(clear[scene_id] for clear in clarity)
 
         random_scenes = self._random_scenes
         negatives = self.negatives if random_scenes is None else self._easy(references, random_scenes)
+        dealt = {key: found for key, found in negatives.items() if not fits(key, forbid)}
+        if not simple and not clarity:
+            return Pool(self.positives, self.multiples, dealt)
+        distractors = (negative.scene_id for found in dealt.values() for negative in found)
+        left = set(filter(good, dict.fromkeys([*self.positives, *self.multiples, *distractors])))
         return Pool(
-            [scene_id for scene_id in self.positives if good(scene_id)],
-            [scene_id for scene_id in self.multiples if good(scene_id)],
-            {
-                key: [negative for negative in found if good(negative.scene_id)]
-                for key, found in negatives.items()
-                if not fits(key, template.forbid)
-            },
+            [scene_id for scene_id in self.positives if scene_id in left],
+            [scene_id for scene_id in self.multiples if scene_id in left],
+            {key: [negative for negative in found if negative.scene_id in left] for key, found in dealt.items()},
         )
 
     def _easy(self, references: Sequence[Reference], random_scenes: RandomScenes) -> dict[str, list[Negative]]:
@@ -186,7 +234,8 @@ class Seed:
         """
         negatives = [(key, negative) for key, found in self.negatives.items() for negative in found]
         own = {*self.positives, *self.multiples, *(negative.scene_id for _, negative in negatives)}
-        asked = {scene_id for scene_id in own if any(self.count(g, scene_id) for g in references)}
+        numbers = [self.numbers(g) for g in references]
+        asked = {scene_id for scene_id in own if any(number[scene_id] for number in numbers)}
         fillers = dict.fromkeys(negative.scene_id for _, negative in negatives if negative.scene_id not in asked)
         others = (scene_id for scene_id in random_scenes(references) if scene_id not in own)
         drawn = islice(others, min(RANDOM_SCENES, len(fillers)))
@@ -194,13 +243,16 @@ class Seed:
         result: dict[str, list[Negative]] = {}
         for key, negative in negatives:
             if negative.scene_id in scenes:
-                result.setdefault(key, []).append(replace(negative, scene_id=scenes[negative.scene_id]))
+                result.setdefault(key, []).append(negative._replace(scene_id=scenes[negative.scene_id]))
         return result
 
 
 def fits(key: str, patterns: Iterable[str]) -> bool:
     """Whether a negative key fits one of the patterns (``*`` stands for anything)."""
-    return any(fnmatchcase(key, pattern) for pattern in patterns)
+    return any(_fits(key, pattern) for pattern in patterns)
+
+
+_fits = lru_cache(maxsize=10_000)(fnmatchcase)
 
 
 def choose(
@@ -222,7 +274,7 @@ def choose(
     if wanted and n == MOST_IMAGES:
         n -= 1
     rest = list(positives[1:])
-    rng.shuffle(rest)
+    shuffle(rng, rest)
     chosen = [*positives[:1], *rest][:n]
     taken = set(chosen)
     for scene_id in _deal(rng, negatives, wanted):
@@ -231,19 +283,19 @@ def choose(
         if scene_id not in taken:
             taken.add(scene_id)
             chosen.append(scene_id)
-    rng.shuffle(chosen)
+    shuffle(rng, chosen)
     return chosen
 
 
 def _deal(rng: random.Random, negatives: Mapping[str, Sequence[str]], first: Sequence[str]) -> Iterator[str]:
     """The negatives in the order dealt: one a key and round, the keys of ``first`` before the others."""
     early, late = list(first), [key for key in negatives if key not in first]
-    rng.shuffle(early)
-    rng.shuffle(late)
+    shuffle(rng, early)
+    shuffle(rng, late)
     hands = []
     for key in early + late:
         hand = list(negatives[key])
-        rng.shuffle(hand)
+        shuffle(rng, hand)
         hands.append(hand)
     for round_ in zip_longest(*hands):
         yield from (scene_id for scene_id in round_ if scene_id is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -170,12 +170,25 @@ EDGE_ROWS: dict[str, Callable[..., list[Row]]] = {"Objects": object_rows, "Betwe
 
 def word(variant: Variant, references: Mapping[str, Reference], slots: Mapping[str, Any]) -> Wording:
     """The variant's text and program with its references and slots filled in."""
-    texts = []
-    for parentheses in (False, True):
-        phrases = {name: Phrase(g, parentheses) for name, g in references.items()}
-        text = variant.text.format(**slots, **phrases)
-        texts.append(text[0].upper() + text[1:])
-    return Wording(texts[0], texts[1], fill(variant.program, references, slots))
+    text = annotators = _said(variant, references, slots, False)
+    if any(map(_nests, references.values())):
+        annotators = _said(variant, references, slots, True)
+    return Wording(text, annotators, fill(variant.program, references, slots))
+
+
+def _said(variant: Variant, references: Mapping[str, Reference], slots: Mapping[str, Any], parentheses: bool) -> str:
+    phrases = {name: Phrase(g, parentheses) for name, g in references.items()}
+    text = variant.text.format(**slots, **phrases)
+    return text[0].upper() + text[1:]
+
+
+def _nests(g: Reference) -> bool:
+    """Whether something in the reference has relations of its own, so that it gets parentheses for annotators."""
+    parts = (g.subject, g.edge.target) if isinstance(g, Held) else (g,)
+    return any(edge.target.edges for part in parts for edge in part.edges)
+
+
+_rows = lru_cache(maxsize=20_000)(rows)  # one reference is in questions of several templates
 
 
 def fill(skeleton: tuple[SkeletonRow, ...], references: Mapping[str, Reference], slots: Mapping[str, Any]) -> list[Row]:
@@ -188,7 +201,7 @@ def fill(skeleton: tuple[SkeletonRow, ...], references: Mapping[str, Reference],
     at: list[int] = []  # where each row of the skeleton ended up
     for operation, arguments, dependencies in skeleton:
         if operation == "Refer":
-            program.extend(rows(references[str(arguments[0])], len(program)))
+            program.extend(_rows(references[str(arguments[0])], len(program)))
         elif operation in EDGE_ROWS:
             given = (at[index] for index in dependencies)
             program.extend(EDGE_ROWS[operation](value(arguments[0]), *given, len(program)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from compvqa.covr.subgraphs.subgraph import Edge, Subgraph, make
 
@@ -15,7 +16,8 @@ def simple_subgraphs(g: Subgraph) -> list[Subgraph]:
     return _once(_parts(g))
 
 
-def closest_subgraphs(g: Subgraph) -> list[Subgraph]:
+@lru_cache(maxsize=20_000)
+def closest_subgraphs(g: Subgraph) -> Sequence[Subgraph]:
     """Those simple subgraphs that say most of ``g``'s root: none is a part of another of them; ordered by key."""
     found: list[Subgraph] = []
     for edge in g.edges:

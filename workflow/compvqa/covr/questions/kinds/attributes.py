@@ -23,12 +23,12 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     none; with ``query`` those that there are.
     """
     ask, attribute, ref = template.options["ask"], seed.graph.attribute, without_attribute(seed.graph)
-    pool = seed.pool(template, variant, [ref])
-    rest = pool.scenes(lambda scene_id: seed.count(ref, scene_id) == 0)
+    pool, numbers = seed.pool(template, variant, [ref]), seed.numbers(ref)
+    rest = pool.scenes(lambda scene_id: numbers[scene_id] == 0)
     if not any(rest.values()):
         yield Dropped("no distractor without such an object")
         return
-    own = [scene_id for scene_id in pool.positives if seed.count(ref, scene_id) == 1]
+    own = [scene_id for scene_id in pool.positives if numbers[scene_id] == 1]
     changed = _changed(seed, pool, ref)
     other = rng.choice(sorted(changed)) if ask == "choose" and changed else None
     if other is not None:
@@ -50,12 +50,13 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
 
 def _changed(seed: Seed, pool: Pool, ref: Subgraph) -> dict[str, list[str]]:
     """The distractors with one object that ``ref`` refers to, by the attribute that it has instead of g's."""
+    numbers, own = seed.numbers(ref), seed.numbers(seed.graph)
     result: dict[str, list[str]] = {}
     for key, found in pool.negatives.items():
         for negative in found if fits(key, [CHANGED]) else ():
             if unsayable("attribute", negative.names[0]):
                 continue
-            if seed.count(ref, negative.scene_id) == 1 and seed.count(seed.graph, negative.scene_id) == 0:
+            if numbers[negative.scene_id] == 1 and own[negative.scene_id] == 0:
                 result.setdefault(negative.names[0], []).append(negative.scene_id)
     return result
 
@@ -64,8 +65,8 @@ def _with_one_of_two(
     seed: Seed, other: str, own: list[str], changed: list[str]
 ) -> tuple[list[str], dict[str, list[str]]]:
     """The scenes where just one of g's and the other attribute holds."""
-    second = substitute(seed.graph, {(0, True): other})
-    return [s for s in own if seed.count(second, s) == 0], {other: [s for s in changed if seed.count(second, s)]}
+    numbers = seed.numbers(substitute(seed.graph, {(0, True): other}))
+    return [s for s in own if numbers[s] == 0], {other: [s for s in changed if numbers[s]]}
 
 
 def _slots(seed: Seed, other: str | None, rng: random.Random) -> dict[str, str | None]:

@@ -62,7 +62,7 @@ def second_references(seed: Seed, rng: random.Random) -> Iterator[Subgraph]:
     for key, negative in choices:
         second = seed.found_in(key, negative)
         clear = not is_mass(second.name) and not unclear(second) and not repeats_noun(second)
-        if clear and second not in seen and seed.count(second, negative.scene_id):
+        if clear and second not in seen and seed.numbers(second)[negative.scene_id]:
             seen.add(second)
             yield second
 
@@ -70,15 +70,13 @@ def second_references(seed: Seed, rng: random.Random) -> Iterator[Subgraph]:
 def places(seed: Seed, pool: Pool, second: Subgraph) -> dict[str, list[str]]:
     """The negative scenes without g by key, those with g2 under the key :data:`SECOND`."""
 
-    def holds(g: Subgraph, scene_id: str) -> bool:
-        return seed.count(g, scene_id) > 0
-
-    absent = pool.scenes(lambda scene_id: not holds(seed.graph, scene_id))
-    with_second = [scene_id for found in absent.values() for scene_id in found if holds(second, scene_id)]
-    without = {key: [s for s in found if not holds(second, s)] for key, found in absent.items()}
+    numbers, others = seed.numbers(seed.graph), seed.numbers(second)
+    absent = pool.scenes(lambda scene_id: not numbers[scene_id])
+    with_second = [scene_id for found in absent.values() for scene_id in found if others[scene_id]]
+    without = {key: [s for s in found if not others[s]] for key, found in absent.items()}
     return without | {SECOND: list(dict.fromkeys(with_second))}
 
 
 def _number(variant: Variant, seed: Seed, g: Subgraph, scenes: Sequence[str]) -> int:
-    counts = [seed.count(g, scene_id) for scene_id in scenes]
+    counts = list(map(seed.numbers(g).__getitem__, scenes))
     return sum(count > 0 for count in counts) if variant.options.get("images") else sum(counts)

@@ -17,9 +17,9 @@ Sets = list[tuple[list[str], int]]  # of scenes, each with its number
 
 def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random) -> Iterator[Draft | Dropped]:
     """Two image sets with different numbers for one text; with ``options.verify`` it states a number."""
-    g = seed.graph
+    g, numbers = seed.graph, seed.numbers(seed.graph)
     pool = seed.pool(template, variant, [g])
-    negatives = pool.scenes(lambda scene_id: seed.count(g, scene_id) == 0)
+    negatives = pool.scenes(lambda scene_id: numbers[scene_id] == 0)
     if len({scene_id for found in negatives.values() for scene_id in found}) < 2:
         yield Dropped("too few negatives")
         return
@@ -28,7 +28,7 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
         return choose(rng, pool.positives, negatives, fewest, prefer=template.prefer)
 
     def number(scenes: list[str]) -> int:
-        counts = [seed.count(g, scene_id) for scene_id in scenes]
+        counts = [numbers[scene_id] for scene_id in scenes]
         return sum(count > 0 for count in counts) if variant.options.get("images") else sum(counts)
 
     sets = two_sets(draw, number)

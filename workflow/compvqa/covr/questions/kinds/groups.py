@@ -19,11 +19,12 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     states the number of images) at least 1..k or at most k..5.
     """
     pool = seed.pool(template, variant, [seed.graph])
-    several = [scene_id for scene_id in pool.multiples if seed.count(seed.graph, scene_id) > 1]
+    numbers = seed.numbers(seed.graph)
+    several = [scene_id for scene_id in pool.multiples if numbers[scene_id] > 1]
     if not several:
         yield Dropped("no image with several instances")
         return
-    negatives = pool.scenes(lambda scene_id: seed.count(seed.graph, scene_id) < 2)
+    negatives = pool.scenes(lambda scene_id: numbers[scene_id] < 2)
     verify = template.options.get("verify", False)
     ways = ["eq"] if verify else rng.sample(sorted(KEEP), len(KEEP))
     for compare in ways:
@@ -65,7 +66,8 @@ def _two_sets(
     "At most 3" is true of an image with none, which GroupByImages leaves out: it is asked only of images that all
     hold some, and of so many of them as are drawn.
     """
-    some = {key: [s for s in found if seed.count(seed.graph, s)] for key, found in negatives.items()}
+    numbers = seed.numbers(seed.graph)
+    some = {key: [s for s in found if numbers[s]] for key, found in negatives.items()}
 
     def draw(fewest: int) -> list[str]:
         rest = negatives
@@ -74,7 +76,7 @@ def _two_sets(
         return choose(rng, several, rest, fewest, template.options["most_positives"], template.prefer)
 
     def number(scenes: list[str]) -> int:
-        counts = [seed.count(seed.graph, scene_id) for scene_id in scenes]
+        counts = [numbers[scene_id] for scene_id in scenes]
         return sum(count > 0 and states(compare, size, count) for count in counts)
 
     return two_sets(draw, number)

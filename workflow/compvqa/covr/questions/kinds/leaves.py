@@ -137,8 +137,8 @@ def _of_leaf(
     template: Template, variant: Variant, seed: Seed, about: Asked, rng: random.Random
 ) -> Iterator[Draft | Dropped]:
     ref, answer = about.leaf.ref, about.answer
-    pool = seed.pool(template, variant, [ref])
-    rest = pool.scenes(lambda scene_id: seed.count(ref, scene_id) == 0)
+    pool, numbers = seed.pool(template, variant, [ref]), seed.numbers(ref)
+    rest = pool.scenes(lambda scene_id: numbers[scene_id] == 0)
     if not any(rest.values()):
         yield Dropped("no distractor without such an object")
         return
@@ -146,7 +146,7 @@ def _of_leaf(
     other = rng.choice(sorted(others)) if others else None
     if template.options.get("choose"):
         decoys = _by_name(
-            pool, about.kind, about.decoys, lambda scene_id, name: seed.count(ref, scene_id) == 0 and name != answer
+            pool, about.kind, about.decoys, lambda scene_id, name: numbers[scene_id] == 0 and name != answer
         )
         if not decoys:
             yield Dropped("no distractor with another choice")
@@ -186,7 +186,7 @@ def _by_name(pool: Pool, kind: str, pattern: str, keep: Callable[[str, str], boo
 
 def _gives(seed: Seed, about: Asked, scene_id: str, answer: str, other: str | None) -> bool:
     """Whether the scene holds one subject, and the answer is right for it but not the other."""
-    if seed.count(about.leaf.ref, scene_id) != 1:
+    if seed.numbers(about.leaf.ref)[scene_id] != 1:
         return False
     found = about.found(seed, scene_id)
     return answer in found and other not in found

@@ -21,7 +21,8 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     pool = seed.pool(template, variant, [seed.graph, second])
     rest = places(seed, pool, second)
     with_second = rest.pop(SECOND)
-    with_first = [scene_id for scene_id in pool.positives if seed.count(second, scene_id) == 0]
+    others = seed.numbers(second)
+    with_first = [scene_id for scene_id in pool.positives if others[scene_id] == 0]
     if not with_first or not with_second:
         yield Dropped("no image left with one of the references")
         return

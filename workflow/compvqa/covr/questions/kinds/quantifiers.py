@@ -138,19 +138,14 @@ class _Scenes:
         def clear(scene_id: str) -> bool:
             return group is None or None not in seed.values(form.scope, scene_id, group)
 
-        def scope(scene_id: str) -> int:
-            return seed.count(form.scope, scene_id)
-
-        def good(scene_id: str) -> int:
-            return seed.count(form.good, scene_id)
-
-        holding = [scene_id for scene_id in pool.positives if good(scene_id) and clear(scene_id)]
-        failing = pool.scenes(lambda s: scope(s) > 0 and good(s) == 0 and clear(s))
+        scope, good = seed.numbers(form.scope), seed.numbers(form.good)
+        holding = [scene_id for scene_id in pool.positives if good[scene_id] and clear(scene_id)]
+        failing = pool.scenes(lambda s: scope[s] > 0 and good[s] == 0 and clear(s))
         return _Scenes(
             holding,
-            [scene_id for scene_id in holding if good(scene_id) == scope(scene_id)],
+            [scene_id for scene_id in holding if good[scene_id] == scope[scene_id]],
             {key: found for key, found in failing.items() if found and fits(key, form.keys)},
-            pool.scenes(lambda scene_id: scope(scene_id) == 0),
+            pool.scenes(lambda scene_id: scope[scene_id] == 0),
         )
 
 

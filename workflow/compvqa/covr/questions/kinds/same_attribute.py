@@ -62,7 +62,8 @@ def _sets(
     negatives = [negative.scene_id for found in pool.negatives.values() for negative in found]
     scenes = list(dict.fromkeys([*pool.positives, *negatives]))
     first, second = (_values(seed, references, which, scenes) for which in (0, 1))
-    rest = pool.scenes(lambda scene_id: not any(seed.count(g, scene_id) for g in references))
+    numbers = [seed.numbers(g) for g in references]
+    rest = pool.scenes(lambda scene_id: not any(number[scene_id] for number in numbers))
     sets = {}
     for answer in (True, False):
         pairs = [(a, b) for a in first for b in second if (first[a] == second[b]) is answer]
@@ -75,9 +76,10 @@ def _sets(
 def _values(seed: Seed, references: tuple[Subgraph, Subgraph], which: int, scenes: list[str]) -> dict[str, str]:
     """The scenes that hold one object of one reference, with its attribute of the group, and none of the other."""
     g, other = references[which], references[1 - which]
+    numbers, others = seed.numbers(g), seed.numbers(other)
     result = {}
     for scene_id in scenes:
-        if seed.count(g, scene_id) == 1 and seed.count(other, scene_id) == 0:
+        if numbers[scene_id] == 1 and others[scene_id] == 0:
             (value,) = seed.values(g, scene_id, seed.group or "")
             if value is not None:
                 result[scene_id] = value
