@@ -154,7 +154,8 @@ class Claims:
         Where a change of one subgraph is a change of another too, the claim is about the one that says it all: there
         are more of the most general, and fewer of the most special.
         """
-        program, structure, graphs = self._program(text, answer)
+        said = answer in ("true", "false") or answer.isdigit()
+        program, structure, graphs = self._program(text, "" if said else answer)
         counts = [tuple(self.count(scene_id, g) for g in graphs) for scene_id in scene_ids]
         alike = (structure, answer if answer in ("true", "false") else "", *sorted(counts))
         for place, (scene_id, held) in enumerate(zip(scene_ids, counts, strict=True)):
