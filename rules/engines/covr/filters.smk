@@ -4,6 +4,7 @@ rule overlap:
         scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         lexicon=rules.lexicon.output.lexicon,
         filters=lambda wildcards: word_filters(learned_words(wildcards.arm)),
+        released=rules.word_released.output.pairs if DATASET.overlap.released else [],
     output:
         overlap=f"{T}/{{arm}}overlap/overlap.parquet",
         shares=f"{T}/{{arm}}overlap/shares.parquet",
@@ -23,11 +24,12 @@ rule overlap:
     params:
         config=lambda wildcards: filter_settings("overlap", wildcards.arm),
         models=lambda wildcards, input: ["--models", f"{T}/words"] if input.filters else [],
+        released=lambda wildcards, input: repeated("--released", [input.released] if input.released else []),
         seed=CONFIG.seed,
         code=lambda wildcards: stage_code("overlap", method=sorted({*word_methods(wildcards.arm).values()})),
     shell:
         f"python -m compvqa overlap {{output.overlap:q}} --scenes {T}/scenes --lexicon {{input.lexicon:q}}"
-        f" --shares {{output.shares:q}} {{params.models:q}}{STAGE}"
+        f" --shares {{output.shares:q}} {{params.models:q}} {{params.released:q}}{STAGE}"
 
 
 rule presence:

@@ -1,5 +1,6 @@
 # Takes scene tables, the lexicon and people's labels; gives labelled pairs of names, a fine-tuned word filter of each
-# kind, and how often it is right: on pairs held out from its training, and (by a training of its own) on words.
+# kind, and how often it is right: on pairs held out from its training, and (by a training of its own) on words; and what
+# COVR's authors released of theirs.
 wildcard_constraints:
     names="|".join(WORD_KINDS),
 
@@ -29,6 +30,29 @@ rule word_labels:
     shell:
         f"python -m compvqa word-labels {{output.labels:q}} --scenes {T}/scenes --lexicon {{input.lexicon:q}}"
         f" --config {{params.config:q}}{LOG}"
+
+
+rule word_released:
+    input:
+        file=data([DATASET.overlap.released] if DATASET.overlap.released else []),
+    output:
+        pairs=f"{T}/words/released.parquet",
+        record=f"{T}/words/released.parquet.prov.json",
+    log:
+        "logs/word_released.log",
+    benchmark:
+        f"{JOBS}/word_released.tsv"
+    conda:
+        "../../../envs/data.yaml"
+    container:
+        CONTAINERS["data"]
+    resources:
+        mem_mb=memory(2000),
+        runtime=minutes(10),
+    params:
+        code=code_of("word_released"),
+    shell:
+        f"python -m compvqa word-released {{output.pairs:q}} --file {{input.file:q}}{LOG}"
 
 
 rule word_filter:

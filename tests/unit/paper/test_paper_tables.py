@@ -256,6 +256,11 @@ def test_the_word_filter_stands_beside_the_papers_accuracies_on_held_out_pairs(w
     in_context = ("In context", "Exclusive (%)", "By the lexicon (%)")
     assert [nouns[name] for name in in_context] == ["40", "50", "25"]
     assert [words[name] for name in in_context] == ["", "", ""]
+    text = " ".join((tmp_path / "words.html").read_text().split())
+    assert (
+        "of 40 pairs of nouns in context whose names they know: 75.0 % are called the same; the chain calls 50.0 %"
+        in text
+    )
 
 
 def test_kinds_for_which_the_image_filter_is_off_are_told_with_the_reason(world, tmp_path):

@@ -102,6 +102,8 @@ class Covr(Dataset):
                 "give sources and a lexicon, or the files of released questions (dataset.kind covr_released)"
             )
         modules_of("overlap", method=[self.overlap.method, *map(self.overlap.of, KINDS)])
+        if "released" in map(self.overlap.of, KINDS) and not self.overlap.released:
+            raise ValueError("dataset.overlap.method released needs overlap.released: COVR's adversarial_groups.yaml")
         modules_of("presence", method=self.presence.method, models=[])
         modules_of("candidates", backend=self.candidates.backend)
         if self.word_filter.encoder.hints and not self.word_labels.files:
@@ -118,8 +120,8 @@ class Covr(Dataset):
             raise ValueError("dataset.judged.arms needs the truth of the scenes; leave it empty where there is none")
 
     def given(self) -> list[Path]:
-        """People's labels of pairs of names."""
-        return list(self.word_labels.files)
+        """People's labels of pairs of names, and what COVR's authors released of theirs."""
+        return [*self.word_labels.files, *([self.overlap.released] if self.overlap.released else [])]
 
     def search(self) -> str:
         """The settings of the search for candidates as JSON: how to come to a server, where the backend asks one."""

@@ -6,6 +6,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "subgraphs": ("compvqa.covr.subgraphs.enumerate",),
     "word_pairs": ("compvqa.covr.filters.words.labels",),
     "word_labels": ("compvqa.covr.filters.words.labels",),
+    "word_released": ("compvqa.covr.filters.words.released",),
     "word_filter": ("compvqa.covr.filters.words.training",),
     "word_scores": ("compvqa.covr.filters.words.scores",),
     "overlap": ("compvqa.covr.filters.words.overlap", "compvqa.covr.filters.words.methods.{method}"),

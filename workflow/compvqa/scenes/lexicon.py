@@ -109,6 +109,12 @@ class Lexicon:
         entry = self.data.attributes.get(attribute)
         return entry.group if entry else None
 
+    def knows(self, kind: str, name: str) -> bool:
+        """Whether the lexicon has an entry of the name."""
+        if _checked(kind) == "noun":
+            return self._known_noun(name) in self.data.nouns
+        return name in (self.data.attributes if kind == "attribute" else self.data.relations)
+
     def countable(self, noun: str) -> bool:
         """Whether things called ``noun`` can be counted; unknown nouns can."""
         entry = self.data.nouns.get(noun) or self.data.nouns.get(singular(noun))

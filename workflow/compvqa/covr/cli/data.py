@@ -44,6 +44,9 @@ def overlap(
     shares: Annotated[
         Path | None, typer.Option(help="Table of how many pairs are exclusive; else shares.parquet beside it.")
     ] = None,
+    released: Annotated[
+        Path | None, typer.Option(help="Table of what COVR's authors released, as word-released makes it.")
+    ] = None,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -57,9 +60,10 @@ def overlap(
     settings = frame.settings(OverlapSettings)
     learned = [models / kind for kind in KINDS if models and settings.of(kind) == "learned"]
     files = [folder / name for folder in learned for name in ("model.safetensors", "model.json", "scored.parquet")]
-    inputs, compared = [*scene_tables(scenes), lexicon, *files], shares or out.with_name("shares.parquet")
+    inputs = [*scene_tables(scenes), lexicon, *files, *([released] if released else [])]
+    compared = shares or out.with_name("shares.parquet")
     frame.run(
-        lambda: work(scenes, lexicon, out, settings, models, compared),
+        lambda: work(scenes, lexicon, out, settings, models, compared, released),
         inputs,
         [out, compared],
         method=sorted({settings.of(kind) for kind in KINDS}),

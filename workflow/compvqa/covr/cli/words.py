@@ -67,6 +67,17 @@ def word_labels(
     frame.run(lambda: gather(scenes, lexicon, out, settings), inputs, [out])
 
 
+def word_released(
+    out: Annotated[Path, typer.Argument(help="Table of pairs to write.")],
+    file: Annotated[Path, typer.Option(help="COVR's adversarial_groups.yaml.")],
+    code: Code = None,
+) -> None:
+    """Read what COVR's authors released of their own word filters: which pairs exclude each other."""
+    from compvqa.covr.filters.words.released import read_released
+
+    Frame("word_released", None, 0, code).run(lambda: read_released(file, out), [file], [out])
+
+
 def word_filter(
     out: Annotated[Path, typer.Argument(help="Folder for the weights and the scored pairs.")],
     labels: Labels,

@@ -117,6 +117,7 @@ def test_symmetric_pairs_are_stored_by_alphabet_and_relations_as_they_are(scenes
         "in": 2,
         "not labelled yet": 1,
         "dropped: as many say one thing as the other": 0,
+        "derived from the lexicon": 0,
         "noun pairs": 0,
         "attribute pairs": 1,
         "relation pairs": 1,
@@ -130,6 +131,44 @@ def test_unknown_names_are_counted_and_kept(scenes):
     found, counts = labels(scenes, files=[file(scenes, "noun,man,unicorn,exclusive,Ann", "noun,elf,man,exclusive,Bo")])
     assert len(found) == 2
     assert counts["names that no scene has"] == 2
+
+
+def attributes_seen(folder):
+    """Hats with two colours, a material and a word that the lexicon lacks, all seen on one noun."""
+    rows = [
+        {"scene_id": "1", "object_id": str(n), "name": name, "group": None}
+        for n, name in enumerate(("red", "blue", "wooden", "shiny"))
+    ]
+    objects = [
+        {"scene_id": "1", "object_id": str(n), "name": "hat", **dict.fromkeys(("x", "y", "w", "h"))} for n in range(4)
+    ]
+    tables.write(folder / "attributes.parquet", ATTRIBUTES, rows)
+    tables.write(folder / "objects.parquet", OBJECTS, objects)
+    tables.write(folder / "relations.parquet", RELATIONS, [])
+    groups = {"red": "color", "blue": "color", "wooden": "material"}
+    entries = {"attributes": {name: {"group": group} for name, group in groups.items()}}
+    Lexicon(LexiconData.model_validate(entries)).dump(folder / "lexicon.json")
+
+
+def test_the_rarer_label_is_filled_up_by_what_the_lexicon_surely_says(scenes):
+    """Of red, blue and wooden; shiny has no entry, so that nothing is sure of it."""
+    attributes_seen(scenes)
+    people = file(scenes, "blue,red,exclusive", "old,new,exclusive", name="attributes.csv", header="x,y,label")
+    rows, counts = labels(scenes, files=[people], least_share=0.5)
+    derived = [row[1:] for row in rows if row[4] == "rule:lexicon"]
+    assert derived == [
+        ("blue", "wooden", "overlapping", "rule:lexicon"),
+        ("red", "wooden", "overlapping", "rule:lexicon"),
+    ]
+    assert counts["derived from the lexicon"] == 2 and len(rows) == 4
+    assert labels(scenes, files=[people], least_share=0)[1]["derived from the lexicon"] == 0
+
+
+def test_no_more_is_derived_than_the_share_asks_for(scenes):
+    attributes_seen(scenes)
+    lines = [f"a{n},b,exclusive" for n in range(3)]
+    rows, _ = labels(scenes, files=[file(scenes, *lines, name="attributes.csv", header="x,y,label")], least_share=0.25)
+    assert sorted(row[3] for row in rows) == ["exclusive"] * 3 + ["overlapping"]
 
 
 def test_without_files_the_lexicon_labels_pairs_in_context_both_ways_where_directed(scenes):

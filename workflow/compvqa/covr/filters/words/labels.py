@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,9 @@ RELEASED = {
 PREDICTED = "_predicted_"
 RULE = "rule:"
 LEXICON = "lexicon"
+ALL = 2**31  # more pairs than there are
+ROUNDING = 1e-9
+SURE = 0.2  # m up to this, or from 1 less this, is what a rule of the lexicon says for sure
 
 
 class LabelSettings(Settings):
@@ -67,6 +71,13 @@ class LabelSettings(Settings):
     )
     contradictions: Literal["refuse", "majority"] = Field(
         "refuse", description="what becomes of pairs that annotators disagree on; a tie is dropped"
+    )
+    least_share: float = Field(
+        0.2,
+        ge=0,
+        le=0.5,
+        description="the rarer label's share of a kind's pairs, at least, where people labelled them: what lacks is "
+        "derived from the lexicon, teaches, and is never scored; 0: nothing is derived",
     )
     most_per_kind: int = Field(400, ge=2, description="pairs that the lexicon labels, of each kind")
     mining: PairSettings = Field(PairSettings(), description="where these pairs are looked for")
@@ -98,7 +109,8 @@ def gather(scenes: Path, lexicon: Path, out: Path, settings: LabelSettings) -> d
     """Write the table of labelled pairs: those of the files, or, where none is given, pairs labelled by the lexicon.
 
     ``scenes`` is the folder of scene tables. Names that they do not have are counted, not refused: what holds of them
-    teaches the model too. Gives the labels of each kind, what was not used and why, and relations that were labelled
+    teaches the model too. Where people's labels of a kind are nearly all the same, pairs of the other label are derived
+    (:class:`LabelSettings`). Gives the labels of each kind, what was not used and why, and relations that were labelled
     in one direction only.
     """
     with opened(scenes, out.parent, settings.mining) as connection:
@@ -109,6 +121,12 @@ def gather(scenes: Path, lexicon: Path, out: Path, settings: LabelSettings) -> d
             found = list(_by_lexicon(connection, Lexicon.load(lexicon), settings))
             counts = {"in": len(found)}
         rows, ties = agree(found, settings.contradictions)
+        if settings.files:
+            derived = [
+                one for kind in KINDS for one in _derived(connection, kind, rows, Lexicon.load(lexicon), settings)
+            ]
+            rows = agree([*found, *derived], settings.contradictions)[0]
+            counts["derived from the lexicon"] = len(derived)
         known = {kind: set(vocabulary(connection, kind)) for kind in KINDS}
     counts["dropped: as many say one thing as the other"] = ties
     per_kind = Counter(row["kind"] for row in rows)
@@ -236,6 +254,31 @@ def _by_lexicon(
             for x, y in _directions(mined):
                 label = EXCLUSIVE if lexicon.exclusive(kind, x, y) > 0.5 else OVERLAPPING
                 yield PairLabel(kind, x, y, label, LEXICON, "the lexicon")
+
+
+def _derived(
+    connection: duckdb.DuckDBPyConnection, kind: str, rows: list[dict], lexicon: Lexicon, settings: LabelSettings
+) -> list[PairLabel]:
+    """The most useful pairs of a kind that nobody labelled and that the lexicon surely gives the rarer label: so many
+    that this has its ``least_share`` of all."""
+    labels = Counter({EXCLUSIVE: 0, OVERLAPPING: 0})
+    labels.update(row["label"] for row in rows if row["kind"] == kind)
+    rarer = min(labels, key=lambda label: labels[label])
+    share = settings.least_share
+    lacking = math.ceil((share * labels.total() - labels[rarer]) / (1 - share) - ROUNDING) if labels.total() else 0
+    if lacking <= 0:
+        return []
+    done = {(kind, min(row["x"], row["y"]), max(row["x"], row["y"])) for row in rows if row["kind"] == kind}
+    found: list[PairLabel] = []
+    for mined in most_useful(connection, kind, settings.mining, ALL, done):
+        for x, y in _directions(mined):
+            m = lexicon.exclusive(kind, x, y)
+            sure = m >= 1 - SURE if rarer == EXCLUSIVE else m <= SURE
+            if sure and lexicon.knows(kind, x) and lexicon.knows(kind, y):
+                found.append(PairLabel(kind, x, y, rarer, f"{RULE}{LEXICON}", "the lexicon"))
+        if len(found) >= lacking:
+            break
+    return found[:lacking]
 
 
 def _directions(mined: Mined) -> list[tuple[str, str]]:

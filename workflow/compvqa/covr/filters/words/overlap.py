@@ -17,6 +17,7 @@ from pydantic import Field
 from compvqa import plugins, query, tables
 from compvqa.covr.filters.floors import LEVEL
 from compvqa.covr.filters.words.pairs import DIRECTED, PairSettings, in_context, opened, vocabulary
+from compvqa.covr.filters.words.released import predictions
 from compvqa.progress import track
 from compvqa.scenes.lexicon import KINDS, Lexicon
 from compvqa.scratch import scratch_folder
@@ -40,7 +41,7 @@ SHARES = Schema(
     pa.schema(
         [
             ("kind", pa.string()),
-            ("beside", pa.string()),  # what it is compared with: lexicon
+            ("beside", pa.string()),  # what it is compared with: lexicon, or released (of the names that it knows)
             ("model", pa.string()),  # the method that gave m, as in the table of overlap
             ("pairs", pa.int64()),  # seen in one context; of relations, both directions
             ("exclusive", pa.int64()),  # of these, by m
@@ -50,7 +51,7 @@ SHARES = Schema(
     ),
     key=("kind", "beside"),
 )
-NO_FILTER, LEXICON = "none", "lexicon"  # the method that excludes nothing; the rules, which others are compared with
+NO_FILTER, LEXICON, RELEASED = "none", "lexicon", "released"  # no filter; what others are compared with
 METHODS = "compvqa.covr.filters.words.methods"
 PAIRS_AT_A_TIME = 65_536
 Score = Callable[[Sequence[str], Sequence[str]], list[float]]
@@ -64,6 +65,11 @@ class OverlapSettings(PairSettings):
     method: str = Field(LEXICON, description=f"module in {METHODS} that gives m(x, y)")
     methods: dict[Literal["noun", "attribute", "relation"], str] = Field(
         {}, description="kinds of names for which another module gives it: {attribute: lexicon}"
+    )
+    released: Path | None = Field(
+        None,
+        description="what COVR's authors released of their own filters (adversarial_groups.yaml), for the method "
+        "released and to compare with",
     )
     least_balanced: float = Field(
         0.6,
@@ -81,10 +87,12 @@ class OverlapSettings(PairSettings):
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What a method may look at: the lexicon, the folder of trained word filters, and the floor of these."""
+    """What a method may look at: the lexicon, the folder of trained word filters, what the authors released (as a
+    table), and the floor of a trained filter."""
 
     lexicon: Path
     models: Path | None = None
+    released: Path | None = None
     least_balanced: float = 0.5
     level: float = LEVEL
 
@@ -106,7 +114,7 @@ class _OfKind:
 
     score: Score
     model: str
-    beside: dict[str, Score]
+    beside: dict[str, Callable[[Sequence[str], Sequence[str]], Sequence[float | None]]]
 
 
 def overlap(
@@ -116,6 +124,7 @@ def overlap(
     settings: OverlapSettings,
     models: Path | None = None,
     shares: Path | None = None,
+    released: Path | None = None,
 ) -> dict[str, int]:
     """Write m(x, y) of all pairs of names seen in one context in the tables of the folder ``scenes``.
 
@@ -125,9 +134,10 @@ def overlap(
     that they belong together, and a method is made for names that could stand in each other's place. The method
     ``none``, no filter, gets none of them. ``models`` is the folder of trained word filters, for methods that use
     them. Into the table ``shares`` goes how many of the pairs in context each kind's method calls exclusive, beside the
-    lexicon. Gives the number of pairs by kind: those in context, the exclusive ones among them, and those added.
+    lexicon and what COVR's authors ``released``, as a table. Gives the number of pairs by kind: those in context, the
+    exclusive ones among them, and those added.
     """
-    given = Knowledge(lexicon, models, settings.least_balanced, settings.level)
+    given = Knowledge(lexicon, models, released, settings.least_balanced, settings.level)
     methods = {kind: _of_kind(kind, settings.of(kind), given) for kind in sorted(KINDS)}
     out.parent.mkdir(parents=True, exist_ok=True)
     counts: dict[str, int] = {}
@@ -155,7 +165,8 @@ def _of_kind(kind: str, name: str, given: Knowledge) -> _OfKind:
     method: Method = plugins.find(METHODS, name, "scorer", "overlap.method")
     score = method.scorer(kind, given)
     model = getattr(method, "model_name", lambda kind, given: name)(kind, given)
-    return _OfKind(score, model, {LEXICON: score if name == LEXICON else by_lexicon(kind, given.known)})
+    theirs = {RELEASED: predictions(given.released, kind)} if given.released else {}
+    return _OfKind(score, model, {LEXICON: score if name == LEXICON else by_lexicon(kind, given.known), **theirs})
 
 
 def by_lexicon(kind: str, lexicon: Lexicon) -> Score:
@@ -188,8 +199,8 @@ def _scored(
     compared += [{"kind": kind, "beside": name, "model": of.model, **share} for name, share in shares.items()]
 
 
-def _compared(scores: list[float], others: list[float]) -> dict[str, int]:
-    said = [(m > 0.5, other > 0.5) for m, other in zip(scores, others, strict=True)]
+def _compared(scores: Sequence[float], others: Sequence[float | None]) -> dict[str, int]:
+    said = [(m > 0.5, other > 0.5) for m, other in zip(scores, others, strict=True) if other is not None]
     ours, theirs = (sum(one[side] for one in said) for side in (0, 1))
     alike = sum(one == other for one, other in said)
     return {"pairs": len(said), "exclusive": ours, "exclusive_beside": theirs, "alike": alike}
