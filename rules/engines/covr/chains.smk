@@ -73,6 +73,11 @@ def question_settings(arm):
     return DATASET.section("questions", **(changed if arm else {}))
 
 
+def word_filters(kinds):
+    """The files of the trained word filters of some kinds, and what these say of the pairs held out from them."""
+    return expand([rules.word_filter.output[name] for name in ("weights", "model", "scored")], names=kinds)
+
+
 def presence_settings(arm="", **further):
     """What the stages that score presence in a chain get, as JSON: how, what other sections say of it, and further keys."""
     section = DATASET.presence
@@ -120,6 +125,12 @@ def thresholds_of(arm):
     """The file of calibrated thresholds, where a chain uses them."""
     same = method("presence", arm) == DATASET.presence.method
     return [f"{T}/filters/images/thresholds.json"] if DATASET.presence.calibrated and same else []
+
+
+def risks_of(arm):
+    """The table of the risks of a chain's questions, where the main chain's filter tells them."""
+    known = DATASET.presence.method == "learned" and CONFIG.aside and DATASET.balance.target_risk is not None
+    return [f"{T}/{arm}risk/risk.parquet"] if known and not filtered(arm) else []
 
 
 if any(map(presence_models, ARMS.values())):

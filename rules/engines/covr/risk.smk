@@ -1,12 +1,4 @@
 # Takes all candidate questions, what the folds' models saw, and images apart from all folds; gives the risk of each question.
-RISK_KNOWN = DATASET.presence.method == "learned" and CONFIG.aside and DATASET.balance.target_risk is not None
-
-
-def risks_of(arm):
-    """The table of the risks of a chain's questions, where the main chain's filter tells them."""
-    return [f"{T}/{arm}risk/risk.parquet"] if RISK_KNOWN and not filtered(arm) else []
-
-
 rule risk:
     input:
         questions=f"{T}/{{arm}}questions/questions.parquet",

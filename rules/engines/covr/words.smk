@@ -107,11 +107,6 @@ use rule word_filter as word_filter_unseen with:
         code=code_of("word_filter"),
 
 
-def word_filters(kinds):
-    """The files of the trained word filters of some kinds, and what these say of the pairs held out from them."""
-    return expand([rules.word_filter.output[name] for name in ("weights", "model", "scored")], names=kinds)
-
-
 rule word_scores:
     input:
         pairs=expand(rules.word_filter.output.scored, names=WORD_KINDS),
