@@ -83,9 +83,12 @@ clevr pair-scenes made/taken.parquet {POOLED} --words config/words/clevr.json --
 clevr pair-questions made/p.parquet --set train {LEFT} {POOLED} {ASKING} --config '{PAIR}'
 clevr pair-questions made/m.parquet --set minimal {LEFT} {POOLED} {ASKING} --config '{PAIR}'
 clevr gather-pair made/pair.parquet --questions made/p.parquet --questions made/m.parquet {POOLED} --config '{PAIR}'
+clevr prelim-questions made/e.parquet --dropped made/l.parquet {POOLED} {ASKING}
 crops made/cut {POOLED} --images clevr=made/pools/images --config '{CONTRAST}'
 gather-crops made/crops {POOLED} --images clevr=made/pools/images --shard made/cut --config '{CONTRAST}'
 clevr read-hope no.h5 made/h.json --vocab no.json --scenes made/pools/CLEVR_train_scenes.json
+word-released made/w.parquet --file given/no.csv
+judge given/no.csv --testbed {BED} --truth resources/tiny/truth
 word-pairs made/pairs.csv {SCENE_TABLES} --most 2
 annotate words made/pairs.csv --annotator Ann
 read-questions made/dataset --scenes made/scenes --config '{COVR}'
@@ -112,7 +115,8 @@ checkpoint nobody/none --out made/list.json --hub made/cache
 # What asks a server runs until there is none, and what reads a file until it lacks one.
 REFUSED = {"load-neo4j --scenes": "needs NEO4J_URI", "checkpoint nobody/none": "could not be fetched"}
 REFUSED |= {"ask made/a.parquet": "make inspect", "bundle-replies made/viewer": "make inspect"}
-REFUSED |= {"clevr read-hope": "cannot be opened"}
+REFUSED |= {"clevr read-hope": "cannot be opened", "clevr prelim-questions": "have no side counted"}
+REFUSED |= {"word-released made/w.parquet": "does not exist", "judge given/no.csv": "does not exist"}
 RUN = """
 import json, shlex, sys
 from compvqa.cli import app, commands

@@ -20,7 +20,7 @@ NAMES = {
     *("dataset.candidates.backend", "models.trained", "sources.settings", "features.pictures.backbone"),
     *("models.asked", "scores.contrasts", "scores.facets", "models.variants", "features.crops"),
     *("models.splits", "models.curve.splits", "models.curve.models", "dataset.judged.arms", "paper.show"),
-    *("containers.cpu", "containers.gpu"),
+    *("containers.cpu", "containers.gpu", "dataset.overlap.methods"),
     *("containers.neo4j", "models.splits_of", "publish.datasheet", "publish.version", "publish.published"),
 }
 RELEASED = {

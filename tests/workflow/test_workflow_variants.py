@@ -26,7 +26,15 @@ def varied(edited):
 def test_easy_distractors_and_the_curve_of_m_train_on_what_their_names_say(varied):
     results = varied.folder / "results/tiny"
     assert varied.plan() == {
-        *("questions", "gather_questions", "balance", "split_of_m", "train", "predict"),  # of the new runs alone
+        *(
+            "questions",
+            "gather_questions",
+            "risk",
+            "balance",
+            "split_of_m",
+            "train",
+            "predict",
+        ),  # of the new runs alone
         *("scores", "table", "figure", "index", "contents", "manifest"),
     }
     varied.run(*(f"results/tiny/runs/{run}/predictions.parquet" for run in (EASY, FEW, NONE)))

@@ -26,10 +26,8 @@ def _operators() -> Iterator[Operator]:
     yield Operator("Find", (), (NOUN,), OBJECTS, "the objects that have this name")
     yield Operator("Filter", (objects,), (ATTRIBUTE,), OBJECTS, "those objects that have the attribute")
     for name, whose in (("WithRelation", "first"), ("WithRelationObject", "second")):
-        meaning = (
-            f"the {whose} objects of pairs in one scene that stand in the relation, with all its modifiers; "
-            "a modifier's name after its relation's ('cutting with') is the relation to what it leads to"
-        )
+        # A modifier's name after its relation's ("cutting with") is the relation to what the modifier leads to
+        meaning = f"the {whose} objects of pairs in one scene that stand in the relation, with all its modifiers"
         yield Operator(name, (objects, objects), (RELATION,), OBJECTS, meaning, rest=OBJECTS, rest_argument=MODIFIER)
     yield Operator("Unique", (objects,), (), OBJECT, "the one object; no answer if there are none or several")
     yield Operator("AssertUnique", (objects,), (), OBJECTS, "the objects as they are; no answer if they are not one")

@@ -38,7 +38,7 @@ def test_what_is_underlined_is_what_filled_the_slots(name, variant, data):
 def test_slots_that_can_be_told_apart_in_two_ways_are_not_underlined():
     template, text = TEMPLATES["VERIFYSAMEATTR"], "Do the cat and the dog and the bird have the same color?"
     assert examples.slots(template, text) == ()
-    assert examples.slots(template, text.replace(" and the bird", "")) == ((0, 10), (15, 22), (37, 42))
+    assert examples.slots(template, text.replace(" and the bird", "")) == ((3, 10), (15, 22), (37, 42))
 
 
 def test_a_text_of_another_template_has_no_slots():
@@ -46,7 +46,7 @@ def test_a_text_of_another_template_has_no_slots():
 
 
 def test_a_variant_with_more_words_of_its_own_is_tried_first():
-    text = "How many images with dogs that are on a bed?"
+    text = "How many images contain dogs that are on a bed?"
     ((start, end),) = examples.slots(TEMPLATES["COUNT"], text)
     assert text[start:end] == "dogs that are on a bed"
 

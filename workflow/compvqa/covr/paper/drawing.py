@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Rectangle
 from matplotlib.text import Text
+from PIL import Image
 
 from compvqa.covr.paper.labels import Box, leader, places
 from compvqa.covr.questions.references import matches
@@ -130,8 +131,7 @@ def draw_scene(
         look: dict[str, Any] = {"va": "top", "fontsize": 8, "color": style.SOFT, "linespacing": 1.4}
         ax.text(0.04, 0.95, told, transform=ax.transAxes, **look)
         return
-    width = float(frame["width"] or max(x + w for _, (x, _, w, _) in boxed))
-    height = float(frame["height"] or max(y + h for _, (_, y, _, h) in boxed))
+    width, height = _extent(frame, path, [box for _, box in boxed])
     show(ax, path, width, height)
     ax.set_aspect("equal")
     ax.set_anchor("NW")
@@ -142,6 +142,16 @@ def draw_scene(
     for _, box in named:
         _box(ax, box, color, 1.6)
     _name(ax, [(thing.name, box) for thing, box in named], [box for _, box in boxed], (0, 0, width, height), color)
+
+
+def _extent(frame: Mapping[str, Any], path: Path | None, boxes: Sequence[Box]) -> tuple[float, float]:
+    """The size of a scene's image: as the scene says, else as its picture has it, else up to where its boxes reach."""
+    if frame["width"] and frame["height"]:
+        return float(frame["width"]), float(frame["height"])
+    if path is not None and not boxes:
+        with Image.open(path) as picture:
+            return picture.size
+    return max(x + w for x, _, w, _ in boxes), max(y + h for _, y, _, h in boxes)
 
 
 def _name(ax: Axes, named: Sequence[tuple[str, Box]], things: Sequence[Box], scene: Box, color: str) -> None:
