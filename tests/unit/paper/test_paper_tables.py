@@ -237,6 +237,12 @@ def test_the_surest_questions_are_told_by_their_risk(world, tmp_path):
     rows = {line[0]: dict(zip(head, line, strict=True)) for line in lines}
     assert list(rows) == ["COUNT", "VERIFYQUANT", "mean of all templates", "worst template"]
     surest = [float(rows["COUNT"][f"Invalid of the surest {share} % (%)"]) for share in (80, 60, 40, 20)]
+    k, n, z = 2, 32, 1.959964  # Wilson's interval, by its formula
+    middle, half = (k + z**2 / 2) / (n + z**2), z * (k * (n - k) / n + z**2 / 4) ** 0.5 / (n + z**2)
+    column = "Invalid of the surest 80 % (%)"
+    ends = [float(rows["COUNT"][f"{column} {end}"]) for end in ("low", "high")]
+    assert rows["COUNT"][f"{column} n"] == "32"
+    assert ends == pytest.approx([100 * (middle - half), 100 * (middle + half)], abs=1e-3)
     assert float(rows["COUNT"]["AUC"]) == 1 and surest == [pytest.approx(100 * 2 / 32), 0, 0, 0]
     assert 0.5 < float(rows["VERIFYQUANT"]["AUC"]) < 1
     judged = pq.read_table(world.inputs["validity"][0]).to_pandas()

@@ -36,6 +36,14 @@ class Measured:
         return f"{interval}, below the floor of {least:g}" if self.value < least else ""
 
 
+def share(k: int, n: int, level: float = LEVEL) -> Measured:
+    """The share of ``k`` of ``n``, with Wilson's interval."""
+    if not n:
+        return Measured(None)
+    between = binomtest(int(k), int(n)).proportion_ci(level, method="wilson")
+    return Measured(int(k) / int(n), float(between.low), float(between.high))
+
+
 def balanced(said: np.ndarray, truth: np.ndarray, level: float = LEVEL) -> Measured:
     """The mean of the accuracies of both classes, of what is ``said`` (bool [n]) against the ``truth`` (bool [n])."""
     right = [(int((said[truth == side] == side).sum()), int((truth == side).sum())) for side in (False, True)]

@@ -21,10 +21,10 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv
-from scipy.stats import binomtest
 
 from compvqa import tables
 from compvqa.covr.executor import ProgramError, answer_text, execute
+from compvqa.covr.filters.floors import share
 from compvqa.covr.judging.validity import VALIDITY, Judge
 from compvqa.covr.language import ATTRIBUTE, LANGUAGE, MODIFIER, NOUN, NUMBER, OPERATORS, RELATION, TRUTH
 from compvqa.covr.questions.references import rows
@@ -256,5 +256,5 @@ def shares(judged: Sequence[Mapping], level: float = 0.95) -> Iterator[tuple[str
         for verdict in VERDICTS:
             for cause in ["", *sorted({row["cause"] for row in of if row["verdict"] == verdict} - {""})]:
                 n = sum(row["verdict"] == verdict and cause in ("", row["cause"]) for row in of)
-                between = binomtest(n, len(of)).proportion_ci(level, "wilson")
-                yield template, verdict, cause, n, len(of), float(between.low), float(between.high)
+                told = share(n, len(of), level)
+                yield template, verdict, cause, n, len(of), told.low or 0.0, told.high or 0.0

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import torch
-from scipy.stats import binomtest
 
 from compvqa import tables
+from compvqa.covr.filters.floors import share
 from compvqa.covr.filters.words.labels import EXCLUSIVE
 from compvqa.covr.filters.words.model import WordModel, pretrained
 from compvqa.covr.filters.words.settings import WordFilterSettings
@@ -38,7 +38,6 @@ WORD_SCORES = Schema(
     ),
     key=("kind", "protocol", "method"),
 )
-LEVEL = 0.95
 AT_A_TIME = 64
 
 
@@ -85,14 +84,14 @@ def verdicts(
 def measured(said: np.ndarray, truth: np.ndarray) -> dict:
     """Accuracy with its interval, and balanced accuracy, of ``said`` (bool [n]) against ``truth`` (bool [n])."""
     right, n = int((said == truth).sum()), len(truth)
-    interval = binomtest(right, n).proportion_ci(LEVEL, method="wilson")
+    told = share(right, n)
     sides = [float((said[truth == side] == side).mean()) for side in (False, True) if (truth == side).any()]
     return {
         "n": n,
         "right": right,
-        "accuracy": right / n,
-        "low": float(interval.low),
-        "high": float(interval.high),
+        "accuracy": told.value,
+        "low": told.low,
+        "high": told.high,
         "balanced": float(np.mean(sides)) if len(sides) == 2 else None,
     }
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from compvqa.covr.filters.floors import share
 from compvqa.covr.judging.validity import CAUSES
+from compvqa.covr.paper.shares import percent
 from compvqa.paper.data import Inputs, frame, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
@@ -34,8 +36,7 @@ def _row(label: str, judged: pd.DataFrame, reference: Reference) -> Row:
     whole = label == "all"
     papers = {name: fact.value for name, fact in reference.facts.items()} if whole else {}
     invalid = judged[~judged["valid"]]
-    share = 100 * len(invalid) / len(judged) if len(judged) else None
-    cells = [Cell(len(judged), form="count"), Cell(share, paper=papers.get("rejected"))]
+    cells = [Cell(len(judged), form="count"), percent(share(len(invalid), len(judged)), None, papers.get("rejected"))]
     for cause in CAUSES:
         of = 100 * float((invalid["cause"] == cause).mean()) if len(invalid) else None
         cells.append(Cell(of, paper=papers.get(cause)))
