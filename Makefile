@@ -52,7 +52,7 @@ costs: $(VENV)/.installed  ## put what a finished run of CONFIG cost into config
 
 test: lint  ## lint, then all tests
 	@echo "Testing: about 20 minutes on two cores."
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 3 --dist loadgroup
 
 INSPECT = .venv-inspect
 inspect: $(INSPECT)/.installed  ## set up what asks vision-language models, in an environment of its own (docs/asking.md)
