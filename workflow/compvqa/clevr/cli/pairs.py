@@ -110,8 +110,8 @@ def read_hope(
 ) -> None:
     """Read the authors' released questions (HDF5) and write them as a question file of CLEVR's release.
 
-    A config of the kind clevr_released then names that file, and its scene file as a source of the reader clevr. For
-    example:
+    They lie at https://archive.org/details/CLEVR-HOPE and https://huggingface.co/datasets/user9000/CLEVR-HOPE. A config
+    of the kind clevr_released then names that file, and its scene file as a source of the reader clevr. For example:
 
     python -m compvqa clevr read-hope train_questions.h5 train.json --vocab vocab.json --scenes scenes_train.json
     """
