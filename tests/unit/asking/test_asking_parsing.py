@@ -44,6 +44,7 @@ def test_a_reply_means_what_it_says(parser, styles):
     ("reply", "how"),
     [
         ("I cannot say.", REFUSED),
+        ("Nobody knows.", REFUSED),
         ("red or blue", SEVERAL),
         ("<think>it is red", UNFINISHED),
         ("violet", OTHER),

@@ -31,6 +31,7 @@ _SHORT_NO = (
 _REFUSAL = re.compile(
     r"\b(?:can ?not|can't|could not|couldn't|unable|not able|impossible|not possible|unclear|not clear|not sure|unsure"
     r"|uncertain|unknown|do not know|don't know|not enough|insufficient|hard to (?:tell|say)|sorry|as an ai"
+    r"|no(?:body| one) (?:knows|can (?:tell|say|know))"
     r"|not (?:specified|provided|visible|applicable|determinable)|undetermined|indeterminate|n/a"
     r"|no (?:image|picture|photo)s? (?:(?:is|are|was|were|has been|have been) )?"
     r"(?:provided|attached|given|uploaded|shown))\b"
