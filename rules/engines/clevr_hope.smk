@@ -1,18 +1,11 @@
 # CLEVR's questions for held-out pairs (CLEVR-HOPE): takes scene tables, templates and the pairs that the config's splits
 # name; gives for each a dataset of its own, in the chain that its split divides.
-from compvqa.clevr.hope.sets import MINIMAL, HopeSettings, PairSettings, sets_of
 
 
 include: "clevr/templates.smk"
+include: "clevr/pairs.smk"
 
 
-# The splits by their chains, and what each pair's stages get.
-CHAINS = {definition_of(name).chain: name for name in CONFIG.splits.names if hasattr(definition_of(name), "pair")}
-if others := [name for name in CONFIG.splits.names if name not in CHAINS.values()]:
-    raise WorkflowError(
-        f"config: splits.names has {others[0]}, which holds out no pair, and datasets of the kind clevr_hope are made for"
-        " pairs: leave it out."
-    )
 C = f"{T}/{{chain}}"
 
 
@@ -24,25 +17,7 @@ scattergather:
     pair=DATASET.shards,
 
 
-def pair_of(chain):
-    """A pair, its part of the vocabulary, and how much is made for it."""
-    definition = definition_of(CHAINS[chain])
-    told = {key: getattr(definition, key, None) for key in ("pair", "among", "common")}
-    hope = {key: getattr(DATASET, key) for key in HopeSettings.model_fields}
-    return PairSettings.model_validate({**told, "hope": hope})
-
-
-def pair_settings(wildcards):
-    """The same as JSON."""
-    return as_json(pair_of(wildcards.chain).model_dump(mode="json"))
-
-
 SHOWN["words"] = [WORDS]
-
-
-def sets_in(wildcards):
-    """The sets of a pair."""
-    return [*sets_of(pair_of(wildcards.chain)), MINIMAL]
 
 
 rule pair_scenes:

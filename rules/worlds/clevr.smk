@@ -1,6 +1,6 @@
 # Makes CLEVR's world: scenes in the release's files, one a side, and their pictures, shard by shard.
 WORLD = CONFIG.world.folder
-SIDES = list(CONFIG.world.settings.sides)
+SIDES = CONFIG.world.settings.sides
 PICTURES = ["images", "depth"][: 1 + CONFIG.world.settings.all.depth]
 DRAWN_IN = "blender" if CONFIG.world.settings.all.renderer == "blender" else "data"  # family of software
 SHARD = f"{WORLD}/shards/{{side}}/{{scatteritem}}"
@@ -19,6 +19,8 @@ rule clevr_world:
         "logs/clevr_world/{side}-{scatteritem}.log",
     benchmark:
         f"{JOBS}/clevr_world-{{side}}-{{scatteritem}}.tsv"
+    # The longest first, so that none is left at the end alone
+    priority: lambda wildcards: SIDES[wildcards.side].scenes / sum(side.scenes for side in SIDES.values())
     conda:
         f"../../envs/{DRAWN_IN}.yaml"
     container:

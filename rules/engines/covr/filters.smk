@@ -13,6 +13,7 @@ rule overlap:
         "logs/{arm}overlap.log",
     benchmark:
         f"{JOBS}/{{arm}}overlap.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         f"../../../envs/{family('overlap')}.yaml"
     container:

@@ -70,6 +70,7 @@ rule word_filter:
         "logs/word_filter/{names}.log",
     benchmark:
         f"{JOBS}/word_filter-{{names}}.tsv"
+    priority: 1  # much waits for it: before what only tells how good it is
     conda:
         "../../../envs/models.yaml"
     container:
