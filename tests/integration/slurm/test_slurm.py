@@ -154,8 +154,7 @@ def test_a_comment_names_the_shard_and_what_takes_seconds_is_one_job(runs):
     assert len(done) <= MOST_JOBS
     groups = [set(rule.split("_")) for rule in runs.jobs]
     assert any({"sprites", "lexicon", "ingest", "scenes"} <= group for group in groups)
-    # Between the questions and their balance may stand the risk of each, which can want a GPU.
-    assert any({"balance", "split", "baseline"} <= group for group in groups)
+    assert any({"gather", "balance", "split", "baseline"} <= group for group in groups)
     # Of the names of a group's rules a comment has the first five.
     assert any({"contents", "figure", "index", "manifest", "samples"} <= group for group in groups)
     assert sorted(ran.wildcards for ran in runs.jobs["subgraphs"]) == ["1-of-2", "2-of-2"]

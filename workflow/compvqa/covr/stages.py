@@ -39,6 +39,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "related": ("compvqa.covr.subgraphs.related",),
     "questions": ("compvqa.covr.questions.generate", "compvqa.covr.questions.kinds.{kinds}"),
     "gather_questions": ("compvqa.covr.questions.gather",),
+    "risk_labels": (
+        "compvqa.covr.risk.labels",
+        "compvqa.covr.filters.images.methods.{method}",
+        "compvqa.models.{models}",
+    ),
     "risk": (
         "compvqa.covr.risk.assess",
         "compvqa.covr.filters.images.methods.{method}",

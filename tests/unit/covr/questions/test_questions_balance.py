@@ -233,17 +233,23 @@ SETTINGS_RISK = BalanceSettings(
 )
 
 
+def _id(row: dict) -> str:
+    return row["question_id"]
+
+
 def with_risks(rows: list[dict], risks: list[float | None], settings: BalanceSettings) -> tuple[list[dict], dict]:
     with TemporaryDirectory() as folder:
-        source, risk, out = (Path(folder, name) for name in ("questions.parquet", "risk.parquet", "dataset.parquet"))
+        source, out, *shards = (Path(folder, f"{name}.parquet") for name in ("questions", "dataset", "first", "second"))
         tables.write(source, QUESTIONS, rows)
-        known = dict.fromkeys(RISKS.names)
-        tables.write(
-            risk,
-            RISK,
-            [{**known, "question_id": row["question_id"], "risk": p} for row, p in zip(rows, risks, strict=True)],
-        )
-        counts = balance(source, out, settings, 3, risk)
+        known = [
+            {**dict.fromkeys(RISKS.names), "question_id": row["question_id"], "seed": row["seed"], "risk": p}
+            for row, p in zip(rows, risks, strict=True)
+        ]
+        # Each shard has what another seed's question of the same text would have, which is not in the table
+        others = [{**row, "seed": -1, "risk": 0.99} for row in known]
+        tables.write(shards[0], RISK, sorted(known[::2] + others[1::2], key=_id))
+        tables.write(shards[1], RISK, sorted(others[::2] + known[1::2], key=_id))
+        counts = balance(source, out, settings, 3, shards)
         return tables.read(out, DATASET).to_pylist(), counts
 
 

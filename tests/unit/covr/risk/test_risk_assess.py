@@ -3,11 +3,12 @@
 import pytest
 
 from compvqa import tables
-from compvqa.covr.filters.images.presence import Knowledge
+from compvqa.covr.filters.images.presence import Knowledge, PresenceSettings
 from compvqa.covr.questions.references import matches, rows
 from compvqa.covr.questions.tables import QUESTIONS, RISK
-from compvqa.covr.risk.assess import Apart, AssessSettings, Knowing, assess
+from compvqa.covr.risk.assess import assess
 from compvqa.covr.risk.calibration import CAUSES, LABELLED
+from compvqa.covr.risk.labels import Apart, LabelSettings, label
 from compvqa.covr.subgraphs.subgraph import make
 from compvqa.covr.subgraphs.tables import CANDIDATES, RELATED, SEEDS
 from compvqa.files import write_json
@@ -35,7 +36,6 @@ def told(tmp_path_factory) -> dict:
     write_json(root / "lexicon.json", {"nouns": {}, "attributes": {}, "relations": {}})
     ids = [graph.scene_id for graph in graphs]
     questions = [_count(number, noun, ids[number : number + 3], graphs) for number, noun in enumerate(SOME * 3)]
-    tables.write(root / "questions.parquet", QUESTIONS, questions)
     given = Knowledge(root / "here/scenes", root, root)
     labels = Apart(
         [root / "apart/seeds.parquet"],
@@ -44,10 +44,13 @@ def told(tmp_path_factory) -> dict:
         root / "truth/scenes",
     )
     assert len(seeds) > 10
-    for name in ("risk", "again"):
-        knowing = Knowing(given, [], root / "lexicon.json")
-        out = root / f"{name}.parquet", root / f"labelled-{name}.parquet"
-        assess(root / "questions.parquet", knowing, labels, *out, AssessSettings(labelled=100), 1)
+    for name in ("labelled", "again"):
+        label(labels, root / "lexicon.json", given, root / f"{name}.parquet", LabelSettings(labelled=100), 1)
+    shards = {"risk": questions, "first": questions[:4], "second": questions[4:]}
+    for name, shard in shards.items():
+        tables.write(root / f"questions-{name}.parquet", QUESTIONS, shard)
+        asked = root / f"questions-{name}.parquet", root / "labelled.parquet", [], given
+        assess(*asked, root / f"{name}.parquet", PresenceSettings())
     return {"root": root, "graphs": {graph.scene_id: graph for graph in graphs}, "questions": questions}
 
 
@@ -61,11 +64,12 @@ def _count(number: int, noun: str, scene_ids: list[str], graphs: list) -> dict:
     program = [*rows(make(noun)), Row("Count", (), (0,))]
     n = sum(len(matches(graph, make(noun))) for graph in graphs if graph.scene_id in scene_ids)
     known = {"question_id": f"{number:016x}", "program": to_json(program), "answer": str(n), "scene_ids": scene_ids}
+    known["seed"] = number
     return dict.fromkeys(QUESTIONS.fields.names) | known
 
 
 def test_each_claim_is_as_risky_as_those_that_were_looked_at(told):
-    labelled = tables.read(told["root"] / "labelled-risk.parquet", LABELLED).to_pylist()
+    labelled = tables.read(told["root"] / "labelled.parquet", LABELLED).to_pylist()
     assert {row["cause"] for row in labelled} == set(CAUSES) and {row["score"] for row in labelled} == {None}
     base = {}
     for cause in CAUSES:
@@ -83,7 +87,8 @@ def test_each_claim_is_as_risky_as_those_that_were_looked_at(told):
         assert row["risk"] == pytest.approx(1 - right, abs=1e-4)
 
 
-def test_the_same_questions_have_the_same_risks_to_the_byte(told):
-    for name in ("risk", "labelled-risk"):
-        again = told["root"] / f"{name.replace('risk', 'again')}.parquet"
-        assert (told["root"] / f"{name}.parquet").read_bytes() == again.read_bytes()
+def test_the_same_claims_are_labelled_to_the_byte_and_shards_change_no_risk(told):
+    root = told["root"]
+    assert (root / "labelled.parquet").read_bytes() == (root / "again.parquet").read_bytes()
+    whole, *shards = (tables.read(root / f"{name}.parquet", RISK).to_pylist() for name in ("risk", "first", "second"))
+    assert whole == sum(shards, [])

@@ -1,12 +1,13 @@
 """Which claims a question makes of its images, and which of them its answer needs."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from compvqa.covr.questions.references import condition_rows, matches, rows
+from compvqa.covr.executor import ProgramError, answer_text, execute
+from compvqa.covr.questions.references import alike_branches, condition_rows, matches, rows, with_edges
 from compvqa.covr.risk.claims import FEWER, MORE, Claims, changed, described, general
-from compvqa.covr.subgraphs.subgraph import Edge, Modifier, Subgraph, make
+from compvqa.covr.subgraphs.subgraph import Edge, Held, Modifier, Reference, Subgraph, make
 from compvqa.programs.rows import Row, to_json
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from unit.covr.questions.question_worlds import scene, subgraphs
@@ -14,6 +15,7 @@ from unit.covr.questions.question_worlds import scene, subgraphs
 CUP = make("cup", "red")
 MAN = make("man", None, (Edge("holding", CUP, (Modifier("in", "hand"),)),))
 TALL = make("man", "tall", MAN.edges)
+WORN = Held(make("girl", "standing"), Edge("wearing", make("hat")))  # hats with a standing girl wearing them
 UNIQUE = [*rows(MAN), Row("Unique", (), (len(rows(MAN)) - 1,))]
 LAST = len(UNIQUE) - 1
 
@@ -36,6 +38,16 @@ def of_people(*people: str) -> SceneGraph:
         ([*UNIQUE, Row("VerifyAttribute", ("tall",), (LAST,))], "true", [MAN, TALL]),
         ([*UNIQUE, Row("QueryAttribute", ("size",), (LAST,))], "tall", [MAN, TALL]),
         ([Row("Find", ("man",)), Row("All", (condition_rows("tall", MAN.edges),), (0,))], "true", [make("man"), TALL]),
+        (
+            [*rows(WORN), Row("None", (condition_rows("red", ()),), (len(rows(WORN)) - 1,))],
+            "true",
+            [WORN, Held(WORN.subject, Edge("wearing", make("hat", "red")))],
+        ),
+        (
+            [*rows(WORN), Row("Some", (condition_rows(None, (Edge("on", make("table")),)),), (len(rows(WORN)) - 1,))],
+            "true",
+            [WORN, Held(WORN.subject, Edge("wearing", make("hat", None, (Edge("on", make("table")),))))],
+        ),
         (
             [Row("Find", ("man",)), Row("Scene"), Row("WithRelationObject", ("riding",), (0, 1)),
              Row("Unique", (), (2,)), Row("ChooseName", ("horse", "cow"), (3,))],
@@ -64,6 +76,59 @@ def test_one_more_or_none_is_what_matches_after_a_change(one, other, data):
     assert len(matches(changed(other, g, MORE), g)) >= len(matches(other, g)) + 1
     assert matches(changed(other, g, FEWER), g) == []
     assert not general(g, make("dinosaur", g.attribute, g.edges)) and general(make(g.name), g)
+
+
+@given(worlds, worlds, st.data())
+def test_one_more_of_what_is_held_or_none_is_what_matches_after_a_change(one, other, data):
+    held = data.draw(st.sampled_from(sorted({g for g in subgraphs(one) if g.edges}, key=Subgraph.json)))
+    assume(not alike_branches(held))
+    g = Held(with_edges(held, held.edges[1:]), held.edges[0])
+    program = [*rows(g), Row("Count", (), (len(rows(g)) - 1,))]
+    assert described(program, "1") == [g]
+    n = execute(program, [other])
+    assert execute(program, [changed(other, g, MORE)]) == n + 1 and execute(program, [changed(other, g, FEWER)]) == 0
+    bare = Held(g.subject, Edge(g.edge.name, make(g.name), g.edge.modifiers))
+    assert general(bare, g) and general(make(g.name), g) and not general(g, held.edges[0].target)
+
+
+def asked_of(g: Reference, other: Reference, kind: str) -> list[Row]:
+    """A program that asks about two references: compares their numbers, or how many of the one the other's name has."""
+    first = rows(g)
+    if kind == "compare":
+        second = rows(other, len(first) + 1)
+        counted = Row("Count", (), (len(first) - 1,)), Row("Count", (), (len(first) + len(second),))
+        return [*first, counted[0], *second, counted[1], Row("gt", (), (len(first), len(first) + len(second) + 1))]
+    if kind == "all":
+        root = other.edge.target if isinstance(other, Held) else other
+        return [*first, Row("All", (condition_rows(root.attribute or "red", root.edges),), (len(first) - 1,))]
+    return [*first, Row("Count", (), (len(first) - 1,))]
+
+
+@given(
+    st.lists(st.tuples(worlds, worlds, st.sampled_from(["compare", "all", "count"]), st.data()), min_size=2, max_size=6)
+)
+@settings(max_examples=60, deadline=None)
+def test_what_a_question_needs_hangs_on_no_other_question(drawn):
+    questions, known = [], {}
+    for one, other, kind, data in drawn:
+        g, h = (_reference(data, subgraphs(world)) for world in (one, other))
+        program = asked_of(g, h, kind)
+        scenes = {one.scene_id: one, other.scene_id: other}
+        known |= scenes
+        try:
+            answer = answer_text(execute(program, list(scenes.values())))
+        except ProgramError:
+            continue
+        questions.append((to_json(program), answer, list(scenes)))
+    for order in (questions, questions[::-1]):
+        together = Claims(known.__getitem__)
+        for question in order:
+            assert list(together.of(*question)) == list(Claims(known.__getitem__).of(*question))
+
+
+def _reference(data, found) -> Reference:
+    g = data.draw(st.sampled_from(sorted(set(found), key=Subgraph.json)))
+    return Held(with_edges(g, g.edges[1:]), g.edges[0]) if g.edges and data.draw(st.booleans()) else g
 
 
 def needed(program: list[Row], answer: str, *scenes: SceneGraph) -> set[tuple[int, str, Subgraph]]:

@@ -12,7 +12,7 @@ def add_to(app: typer.Typer) -> None:
     from compvqa.covr.cli import data, graphs, images, judging, pretraining, risk, words
 
     add(app, data.subgraphs, data.overlap, data.candidates, data.related, data.questions, data.gather_questions)
-    add(app, risk.risk, data.balance, data.read_questions)
+    add(app, risk.risk_labels, risk.risk, data.balance, data.read_questions)
     add(app, words.word_pairs, words.word_labels, words.word_released, words.word_filter)
     add(app, words.word_scores, words.annotate)
     add(app, images.image_examples, images.image_filter, images.presence, images.others, images.image_labels)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from compvqa.cli.data import Scenes
-from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, parse_shard, scene_tables
+from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, parquet_in, parse_shard, scene_tables
 
 Graphs = Annotated[Path, typer.Option(help="Folder with subgraphs/ and occurrences/.")]
 Overlap = Annotated[Path, typer.Option(help="Table m(x, y).")]
@@ -164,7 +164,7 @@ def gather_questions(
 def balance(
     out: Annotated[Path, typer.Argument(help="Table of the balanced dataset to write.")],
     questions: Annotated[Path, typer.Option(help="Table of all questions.")],
-    risk: Annotated[Path | None, typer.Option(help="Table of their risks (risk).")] = None,
+    risk: Annotated[list[Path], typer.Option(help="Table of their risks (risk), a shard; repeat.")] = NOTHING,
     config: Config = None,
     seed: Seed = 1,
     code: Code = None,
@@ -175,8 +175,7 @@ def balance(
 
     frame = Frame("balance", config, seed, code)
     settings = frame.settings(BalanceSettings)
-    inputs = [questions, *([risk] if risk else [])]
-    frame.run(lambda: work(questions, out, settings, seed, risk), inputs, [out])
+    frame.run(lambda: work(questions, out, settings, seed, risk), [questions, *risk], [out])
 
 
 def read_questions(

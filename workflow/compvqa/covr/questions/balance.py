@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,28 +77,29 @@ class BalanceSettings(Settings):
 
 
 def balance(
-    questions: Path, out: Path, settings: BalanceSettings, seed: int, risk: Path | None = None
+    questions: Path, out: Path, settings: BalanceSettings, seed: int, risks: Sequence[Path] = ()
 ) -> dict[str, int]:
     """Write the balanced data set: the kept rows of ``questions`` with the column ``part`` and their risks.
 
-    ``risk`` is the table of their risks (RISK); without it, none is known and none is too risky. Counts: questions in
+    ``risks`` are tables of their risks (RISK); without any, none is known and none is too risky. Counts: questions in
     and out, and by part and template those in, too risky, out and with a text of two answers.
     Memory grows with a few integers a question; texts, programs and scenes are streamed.
     """
     with query.connect(out.parent, settings.memory_limit) as db:
-        chosen, counts = _choose(db, questions, risk, settings, seed)
-    rows = tables.write(out, DATASET, _kept_rows(questions, risk, chosen))
+        chosen, counts = _choose(db, questions, risks, settings, seed)
+        known = _risks_of(db, questions, risks, chosen)
+    rows = tables.write(out, DATASET, _kept_rows(questions, known, chosen))
     total = pq.read_metadata(questions).num_rows
     return {"in": total, "out": rows, "dropped: balanced away": total - rows, **counts}
 
 
 def _choose(
-    db: duckdb.DuckDBPyConnection, questions: Path, risk: Path | None, settings: BalanceSettings, seed: int
+    db: duckdb.DuckDBPyConnection, questions: Path, risks: Sequence[Path], settings: BalanceSettings, seed: int
 ) -> tuple[np.ndarray, dict[str, int]]:
     """For each row of ``questions`` the number of its part, or -1 if it is dropped; and the counts."""
-    _load(db, questions, risk, seed)
+    _load(db, questions, risks, seed)
     _deal_halves(db)
-    risky = {} if risk is None or settings.target_risk is None else cut(db, settings.target_risk, settings.least_share)
+    risky = cut(db, settings.target_risk, settings.least_share) if risks and settings.target_risk is not None else {}
     db.execute(
         """create table marked as
         select row, q.part, template, answer, structure, rank, q.text, p.text is not null as paired
@@ -128,17 +129,14 @@ def _choose(
     return chosen, counts
 
 
-def _load(db: duckdb.DuckDBPyConnection, questions: Path, risk: Path | None, seed: int) -> None:
+def _load(db: duckdb.DuckDBPyConnection, questions: Path, risks: Sequence[Path], seed: int) -> None:
     """The table ``q``: a row's number, codes of its template, answer and structure, its risk, and its stable ranks.
 
     A text is named by the 128 bits of its keyed digest, which are its rank as well.
     """
     tables.read(questions, QUESTIONS, columns=["split"])  # refuses what is no table of questions
     source = f"read_parquet({_literal(questions)}, file_row_number = true)"
-    known = "(select null as question_id, null as risk)"
-    if risk is not None:
-        tables.check(risk, RISK)
-        known = f"(select question_id, risk from read_parquet({_literal(risk)}))"
+    _view_risks(db, risks)
     for kind in ("template", "answer"):
         db.execute(
             f"""create table {kind}s as
@@ -157,8 +155,32 @@ def _load(db: duckdb.DuckDBPyConnection, questions: Path, risk: Path | None, see
             {_digest(seed, "text", "text")} as text, round(r.risk * {UNITS})::integer as risk,
             ({_digest(seed, "question", "s.question_id")} >> 64)::ubigint as rank
         from {source} s join templates t on s.template = t.name join answers a on s.answer = a.name
-            left join sources o on {_source()} = o.name left join {known} r using (question_id)"""
+            left join sources o on {_source()} = o.name left join risks r using (question_id, seed)"""
     )
+
+
+def _view_risks(db: duckdb.DuckDBPyConnection, risks: Sequence[Path]) -> None:
+    """The view ``risks``: the rows of all these tables, as they are asked for by question and seed."""
+    for path in risks:
+        tables.check(path, RISK)
+    files = ", ".join(map(_literal, risks))
+    nothing = ", ".join(f"null as {name}" for name in RISK.fields.names)
+    db.execute(f"create view risks as {f'from read_parquet([{files}])' if risks else f'select {nothing}'}")
+
+
+def _risks_of(
+    db: duckdb.DuckDBPyConnection, questions: Path, risks: Sequence[Path], chosen: np.ndarray
+) -> pa.Table | None:
+    """The risks of the chosen rows, in the order of the file; None where none is known."""
+    if not risks:
+        return None
+    db.register("chosen", pa.table({"place": np.flatnonzero(chosen >= 0)}))
+    return db.sql(
+        f"""select {", ".join(f"r.{name}" for name in RISKS.names)}
+        from chosen join read_parquet({_literal(questions)}, file_row_number = true) s on s.file_row_number = place
+            left join risks r using (question_id, seed)
+        order by place"""
+    ).to_arrow_table()
 
 
 def _source() -> str:
@@ -356,16 +378,15 @@ def fill(groups: Groups, room: int, answers: Counter, structures: Counter, tie: 
     return result
 
 
-def _kept_rows(questions: Path, risk: Path | None, chosen: np.ndarray) -> pa.RecordBatchReader:
-    """The chosen rows with their part and risks, in the order of the file, which is that of the key."""
-    batches = query.rebatch(_kept_batches(questions, risk, chosen), DATASET.fields)
+def _kept_rows(questions: Path, risks: pa.Table | None, chosen: np.ndarray) -> pa.RecordBatchReader:
+    """The chosen rows with their part and ``risks``, in the order of the file, which is that of the key."""
+    batches = query.rebatch(_kept_batches(questions, risks, chosen), DATASET.fields)
     return pa.RecordBatchReader.from_batches(DATASET.fields, batches)
 
 
-def _kept_batches(questions: Path, risk: Path | None, chosen: np.ndarray) -> Iterator[pa.RecordBatch]:
-    names, risks = QUESTIONS.fields.names, None if risk is None else tables.read(risk, RISK)
+def _kept_batches(questions: Path, risks: pa.Table | None, chosen: np.ndarray) -> Iterator[pa.RecordBatch]:
+    names, start, kept = QUESTIONS.fields.names, 0, 0
     with pq.ParquetFile(questions) as file:
-        start = 0
         for group in track(range(file.num_row_groups), "writing questions", unit="group"):
             parts = chosen[start : start + file.metadata.row_group(group).num_rows]
             start += len(parts)
@@ -376,7 +397,8 @@ def _kept_batches(questions: Path, risk: Path | None, chosen: np.ndarray) -> Ite
             labels = pa.array([PARTS[p] for p in parts[rows].tolist()], type=pa.string())
             nothing = pa.nulls(len(rows), DATASET.fields.field("properties").type)
             table = table.append_column("part", labels).append_column("properties", nothing)
-            of = None if risks is None else risks.slice(start - len(parts), len(parts)).take(pa.array(rows))
+            of = None if risks is None else risks.slice(kept, len(rows))
+            kept += len(rows)
             for field in RISKS:
                 table = table.append_column(field, pa.nulls(len(rows), field.type) if of is None else of[field.name])
             table = table.cast(DATASET.fields)

@@ -35,7 +35,8 @@ QUESTIONS = Schema(
 RISKS = pa.schema(
     [(f"risk_{cause}", pa.float32()) for cause in ("absence", "presence", "names", "others")] + [("risk", pa.float32())]
 )
-RISK = Schema("risk", pa.schema([("question_id", pa.string()), *RISKS]), key=("question_id",))
+# Of a shard's questions. Of the same question from other shards, with another program perhaps, the seed is another.
+RISK = Schema("risk", pa.schema([("question_id", pa.string()), ("seed", pa.int64()), *RISKS]), key=("question_id",))
 DATASET = dataset_schema(
     LANGUAGE.name, pa.schema([*QUESTIONS.fields, CORE.field("part"), CORE.field("properties"), *RISKS])
 )

@@ -20,93 +20,34 @@ import pyarrow.parquet as pq
 from compvqa import tables
 from compvqa.covr.filters.images.presence import Knowledge, PresenceSettings
 from compvqa.covr.questions.tables import QUESTIONS, RISK
-from compvqa.covr.risk.calibration import (
-    ABSENCE,
-    CAUSES,
-    LABELLED,
-    NAMES,
-    OTHERS,
-    PRESENCE,
-    Fitted,
-    Labelled,
-    fit_all,
-    labelled,
-)
+from compvqa.covr.risk.calibration import ABSENCE, CAUSES, NAMES, OTHERS, PRESENCE, Fitted, fit_all
 from compvqa.covr.risk.claims import MORE, Claims
 from compvqa.covr.risk.scoring import Asked, Scorer
-from compvqa.covr.risk.settings import RiskSettings
 from compvqa.progress import track
 from compvqa.scenes.graph import SceneStore
-from compvqa.scenes.lexicon import Lexicon
 
 BATCH = 4096
 DIGITS = 4  # of a risk: far coarser than what machines differ in
 
 
-class AssessSettings(PresenceSettings, RiskSettings):
-    """How risks are told, and how presence is scored."""
-
-
-@dataclass(frozen=True)
-class Apart:
-    """Images apart from all folds: their seeds and candidates, their scene tables as annotated, and complete."""
-
-    seeds: Sequence[Path]
-    candidates: Sequence[Path]
-    annotated: Path
-    complete: Path
-
-
-@dataclass(frozen=True)
-class Knowing:
-    """What risks are told by: the folds' models with what they look at, tables of presence that are there already, and
-    the lexicon by which people would call things."""
-
-    given: Knowledge
-    known: Sequence[Path]
-    lexicon: Path
-
-
 def assess(
-    questions: Path, knowing: Knowing, apart: Apart, out: Path, out_labelled: Path, settings: AssessSettings, seed: int
+    questions: Path, labelled: Path, known: Sequence[Path], given: Knowledge, out: Path, settings: PresenceSettings
 ) -> dict[str, int]:
-    """Write the risk of each question, and the claims by which risks are calibrated, with their scores.
+    """Write the risk of each question of a shard, calibrated by claims that are ``labelled``.
 
-    Memory grows with the distinct claims. Counts: questions, claims by cause, and the expected share of invalid
-    questions, per mille.
+    ``known`` are tables of presence that are there already; what they lack is asked of the folds' models. Memory grows
+    with the shard's distinct claims. Counts: questions, claims, and the expected share of invalid questions, per mille.
     """
-    claims = _Needed.of(questions, knowing.given.scenes)
-    drawn = _drawn(apart, knowing.lexicon, settings.labelled, seed)
-    given = knowing.given
-    aside = Knowledge(apart.annotated, given.features, given.models)
+    claims = _Needed.of(questions, given.scenes)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as beside:
-        scores = Scorer(given, settings, knowing.known).scores(claims.asked, Path(beside))
-        asked = [(item.scene_id, item.graph, item.masked) for item in drawn]
-        known = Scorer(aside, settings).scores(asked, Path(beside))
-    tables.write(out_labelled, LABELLED, sorted(map(_row, drawn, known.tolist()), key=_key))
-    risks = claims.risks(fit_all(zip(drawn, known, strict=True)), scores)
+        scores = Scorer(given, settings, known).scores(claims.asked, Path(beside))
+    risks = claims.risks(fit_all(labelled), scores)
     whole = 1 - np.prod(1 - risks, axis=0)
-    ids = pq.read_table(questions, columns=["question_id"])["question_id"]
-    columns = [ids, *(pa.array(np.round(of, DIGITS), pa.float32()) for of in (*risks, whole))]
+    keys = pq.read_table(questions, columns=["question_id", "seed"])
+    columns = [*keys.columns, *(pa.array(np.round(of, DIGITS), pa.float32()) for of in (*risks, whole))]
     rows = tables.write(out, RISK, pa.table(columns, schema=RISK.fields))
     expected = round(1000 * float(whole.mean())) if rows else 0
-    return {"in": len(ids), "out": rows, "claims": len(claims.asked), "expected invalid, per mille": expected}
-
-
-def _drawn(apart: Apart, lexicon: Path, most: int, seed: int) -> list[Labelled]:
-    stores = SceneStore(apart.annotated), SceneStore(apart.complete)
-    return list(labelled(apart.seeds, apart.candidates, *stores, Lexicon.load(lexicon), most, seed))
-
-
-def _row(item: Labelled, score: float) -> dict:
-    return {
-        "cause": item.cause, "scene_id": item.scene_id, "tree": item.graph.json(),
-        "score": None if np.isnan(score) else score, "wrong": item.wrong,
-    }  # fmt: skip
-
-
-def _key(row: Mapping) -> tuple:
-    return tuple(row[name] for name in LABELLED.key)
+    return {"in": len(keys), "out": rows, "claims": len(claims.asked), "expected invalid, per mille": expected}
 
 
 @dataclass(frozen=True)

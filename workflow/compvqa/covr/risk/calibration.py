@@ -14,12 +14,13 @@ The score is the least presence of its simple subgraphs; where it is there, that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from scipy.special import expit, logit
 
 from compvqa import tables
@@ -149,12 +150,11 @@ def _logistic(x: np.ndarray, targets: np.ndarray) -> tuple[float, float]:
     return float(weights[0]), float(weights[1] - weights[0] * x.mean())
 
 
-def fit_all(found: Iterable[tuple[Labelled, float]]) -> Mapping[str, Fitted]:
-    """What is fitted for each cause to claims with their scores."""
-    items = list(found)
-    result = {}
+def fit_all(labelled: Path) -> Mapping[str, Fitted]:
+    """What is fitted for each cause to the claims of a table (LABELLED)."""
+    claims, result = tables.read(labelled, LABELLED), {}
     for cause in CAUSES:
-        of = [(score, item.wrong) for item, score in items if item.cause == cause]
-        scores, wrong = (np.array([pair[at] for pair in of], dtype) for at, dtype in ((0, float), (1, bool)))
-        result[cause] = fit(cause, scores, wrong)
+        of = claims.filter(pc.equal(claims["cause"], cause))
+        scores = of["score"].to_numpy().astype(float)  # null becomes NaN
+        result[cause] = fit(cause, scores, of["wrong"].to_numpy())
     return result

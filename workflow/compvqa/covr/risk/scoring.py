@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from compvqa import tables
 from compvqa.covr.filters.images.presence import PRESENCE, Knowledge, PresenceSettings, score_pairs
 from compvqa.covr.subgraphs.simple import closest_subgraphs
-from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.covr.subgraphs.subgraph import Held, Reference, Subgraph
 
-Asked = tuple[str, Subgraph, bool]  # a scene, a subgraph, and whether the annotated instances are masked
+Asked = tuple[str, Reference, bool]  # a scene, a reference, and whether the annotated instances are masked
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Scorer:
     known: Sequence[Path] = ()
 
     def scores(self, asked: Sequence[Asked], beside: Path) -> np.ndarray:
-        """The score of each claim [n]: the least presence of the simple subgraphs that say most of its subgraph; NaN
+        """The score of each claim [n]: the least presence of the simple subgraphs that say most of its reference; NaN
         where one has none. Tables are written ``beside`` for a while."""
         seen = {
             masked: self._presence(_parts(asked, masked), masked, beside / f"masked-{masked}.parquet")
@@ -35,7 +35,7 @@ class Scorer:
         }
         found = np.full(len(asked), np.nan)
         for number, (scene_id, g, masked) in enumerate(asked):
-            p = [seen[masked].get((scene_id, part.key), np.nan) for part in closest_subgraphs(g)]
+            p = [seen[masked].get((scene_id, part.key), np.nan) for part in _closest(g)]
             found[number] = np.min(p)  # NaN, if any is
         return found
 
@@ -50,10 +50,18 @@ class Scorer:
         return result | _wanted(tables.read(out, PRESENCE), masked, pairs)
 
 
+def _closest(g: Reference) -> list[Subgraph]:
+    """The simple subgraphs that say most of what is referred to, and of what holds it."""
+    if not isinstance(g, Held):
+        return list(closest_subgraphs(g))
+    held = [part for part in closest_subgraphs(g.edge.target) if part.edges]
+    return [*closest_subgraphs(g.whole), *held]
+
+
 def _parts(asked: Iterable[Asked], masked: bool) -> dict[tuple[str, int], Subgraph]:
     """The pairs of a scene and a simple subgraph's key that are asked about, with the subgraphs."""
     of = ((scene_id, g) for scene_id, g, hidden in asked if hidden == masked)
-    return {(scene_id, part.key): part for scene_id, g in of for part in closest_subgraphs(g)}
+    return {(scene_id, part.key): part for scene_id, g in of for part in _closest(g)}
 
 
 def _wanted(table: pa.Table, masked: bool, pairs: dict[tuple[str, int], Subgraph]) -> dict[tuple[str, int], float]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from compvqa.covr.filters.floors import Measured, area, share
 from compvqa.covr.paper.shares import percent
-from compvqa.paper.data import Inputs, frame, one
+from compvqa.paper.data import Inputs, frame, many, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
 
@@ -31,13 +31,15 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     test part.
     """
     generated = frame(one(inputs, "generated"), ["question_id", "template", "valid"])
-    judged = generated.merge(frame(one(inputs, "risks"), ["question_id", "risk"]), on="question_id")
+    kept = frame(one(inputs, "questions"), ["question_id", "seed"])
+    risks = pd.concat(frame(path, ["question_id", "seed", "risk"]) for path in many(inputs, "risks"))
+    judged = generated.merge(kept.merge(risks), on="question_id")
     dataset = frame(one(inputs, "validity"), ["template", "part", "valid"])
     rows = [
         Row(str(template), (*_generated(of), *_balanced(dataset[dataset["template"] == template])))
         for template, of in judged.groupby("template")
     ]
-    columns = list(zip(*(row.cells for row in rows), strict=True))[1:]
+    columns = [[row.cells[place] for row in rows] for place in range(1, len(COLUMNS))]
     whole = Cell(len(judged), form="count"), *(_over(cells, fmean) for cells in columns)
     worst = (_over(cells, max) if name != AREA else Cell() for cells, name in zip(columns, COLUMNS[1:], strict=True))
     rows.append(Row("mean of all templates", whole, rule_above=True))
@@ -78,4 +80,4 @@ def _area(found: Measured) -> Cell:
 def _over(cells: Sequence[Cell], of: Callable[[Iterable[float]], float]) -> Cell:
     """The mean, or another number, of a column's cells, of those that have a value."""
     values = [float(cell.value) for cell in cells if cell.value is not None]
-    return Cell(float(of(values)) if values else None, form=cells[0].form)
+    return Cell(float(of(values)), form=cells[0].form) if values else Cell()
