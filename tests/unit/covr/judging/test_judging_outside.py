@@ -167,6 +167,41 @@ CLAIMS = [  # images, answer, program or claim, verdict, cause
 ]
 
 
+def which(g: Subgraph, how: str, place: int) -> dict:
+    return {"subgraph": json.loads(g.json()), how: place}
+
+
+def says(rows_: list[Row], answer: str, **rest: object) -> dict:
+    return {"program": json.loads(to_json(rows_)), "answer": answer, **rest}
+
+
+HIGH = make("man", "tall")
+ONE_IMAGE = [  # images, claim, verdict, cause
+    # which image has a dog, or none
+    ("p1 p2", which(DOG, "only", 2), TRUE, ""),
+    ("p1 p2", which(DOG, "only", 1), WRONG, NOBODY),
+    ("p2 p5", which(DOG, "only", 1), AMBIGUOUS, "not unique"),
+    ("p2 p4", which(CAT, "only", 1), AMBIGUOUS, "not unique"),  # nobody saw the other one
+    ("p1 p2", which(make("ball", "blue"), "only", 2), WRONG, "wrong"),
+    ("p1 p2", which(DOG, "but", 1), TRUE, ""),
+    ("p4 p2", which(CAT, "but", 1), WRONG, HERE),
+    ("p1 p3 p2", which(DOG, "but", 1), AMBIGUOUS, "not unique"),
+    ("p3 p1", which(PERSON, "but", 2), AMBIGUOUS, NARROW),
+    # which has most of them, or fewest
+    ("p1 p3", which(PERSON, "most", 1), TRUE, ""),
+    ("p1 p3", which(PERSON, "most", 2), WRONG, NOBODY),
+    ("p1 p3", which(PERSON, "least", 2), TRUE, ""),
+    ("p2 p5", which(DOG, "most", 1), AMBIGUOUS, "not unique"),
+    ("p4 p2", which(CAT, "least", 1), AMBIGUOUS, "not unique"),
+    ("p2 p3", which(make("ball", "blue"), "most", 1), WRONG, "wrong"),  # it is red: there is none
+    # all of several claims, and that nothing else is an answer
+    ("p1 p2", [holds(MAN, 1), says(there(DOG), "true", at=2)], TRUE, ""),
+    ("p1 p2", [holds(MAN, 1), says(there(DOG), "yes", at=1)], WRONG, NOBODY),
+    ("p1 p2", [says(there(HIGH), "true"), says(there(DOG), "false", alone=True)], AMBIGUOUS, "not unique"),
+    ("p1 p2", [says(there(DOG), "false", alone=True), says(there(HIGH), "false")], WRONG, NOBODY),
+]
+
+
 @pytest.fixture(scope="module")
 def root(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("outside")
@@ -196,6 +231,37 @@ def test_sixty_claims_are_told_as_those_who_wrote_them_do(root, world):
     assert {row["question_id"] for row in judged if row["valid"]} == {
         name for name, (v, _) in told.items() if v == TRUE
     }
+
+
+def test_claims_of_one_image_are_ambiguous_where_others_are_as_right(tmp_path, world):
+    lines = [{"text": "Which?", "images": shown, "claim": claim} for shown, claim, *_ in ONE_IMAGE]
+    (tmp_path / "which.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    told = [(row["verdict"], row["cause"]) for row in judge_file(tmp_path / "which.jsonl", world)]
+    assert told == [tuple(claim[2:]) for claim in ONE_IMAGE]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        [],
+        [3],
+        {"subgraph": ["man", None, []]},
+        {"subgraph": ["man", None, []], "only": 2},
+        {"subgraph": ["man", None, []], "only": [1]},
+        {"subgraph": ["man", None, []], "only": 1, "count": 1},
+        {"subgraph": ["man", None, []], "only": 1, "at": 1},
+        {"subgraph": ["man", None, []], "count": "1"},
+        {"program": [["Find", ["man"], []]]},
+        {"program": [["Find", ["man"], []], ["Count", [], [0]]], "answer": "1", "at": 0},
+        {"program": [["Find", ["man"], []], ["Count", [], [0]]], "answer": "1", "alone": 1},
+        {"program": [["Find", ["man"], []], ["Count", [], [0]]], "answer": "1", "only": 1},
+    ],
+)
+def test_what_is_no_claim_is_named_by_its_line(tmp_path, world, claim):
+    file = tmp_path / "theirs.jsonl"
+    file.write_text(json.dumps({"text": "t", "images": ["p1"], "claim": claim}))
+    with pytest.raises(InputError, match="theirs.jsonl, line 1: the claim"):
+        judge_file(file, world)
 
 
 def test_shares_have_wilsons_interval_and_add_up(root, world):

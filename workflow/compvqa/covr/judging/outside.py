@@ -1,21 +1,20 @@
 """Questions of anybody's generator about a drawn world, told true, wrong or ambiguous by the world's complete truth.
 
-A question comes as a program of COVR's language with its answer, or as a claim: that the images at these places, and no
-others, hold a subgraph, or that all of them hold so many. The causes are those of :mod:`compvqa.covr.judging.validity`,
-and three more:
+A question comes as a program of COVR's language with its answer, or as a claim (:mod:`compvqa.covr.judging.claimed`).
+The causes are those of :mod:`compvqa.covr.judging.validity`, and three more:
 
 * ``not by the annotations``: they do not give the answer either, so they are not to blame;
 * why the program has no answer at all: it is *wrong* where it speaks of something that is not there;
 * and *ambiguous* where there are several: ``not unique``, ``both choices hold``, ``two values in one group``. So is one
   with ``overlapping names``, whose answer is right if names are taken narrowly, and wrong if they stand for all that
-  may be called so.
+  may be called so; and one that asks for one image where others are as right (``not unique``).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,12 @@ from pyarrow import csv
 from compvqa import tables
 from compvqa.covr.executor import ProgramError, answer_text, execute
 from compvqa.covr.filters.floors import share
+from compvqa.covr.judging.claimed import Asked, Ranked, claims
 from compvqa.covr.judging.validity import VALIDITY, Judge
 from compvqa.covr.language import ATTRIBUTE, LANGUAGE, MODIFIER, NOUN, NUMBER, OPERATORS, RELATION, TRUTH
-from compvqa.covr.questions.references import rows
-from compvqa.covr.subgraphs.subgraph import parse
 from compvqa.errors import InputError
 from compvqa.given import read_given
-from compvqa.programs.rows import Program, Row, from_json, is_program
+from compvqa.programs.rows import Program, from_json, is_program
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.tables import SCENES
@@ -51,8 +49,6 @@ JUDGED = Schema(
 )
 _SAID = {"yes": "true", "no": "false"}
 _NO_ANSWER = "no answer: "
-
-Asked = tuple[Program, str, list[str]]  # a program, the answer that it should have, and the scenes
 
 
 @dataclass(frozen=True)
@@ -104,7 +100,7 @@ def judge_file(file: Path, world: World) -> list[dict]:
             raise InputError(f"{where}: there is no text; give the question.")
         scene_ids = _scenes(where, images, world)
         verdict, cause, truth = _verdict(
-            [_judged(*asked, world) for asked in _asked(where, program, claim, answer, scene_ids, world)]
+            [_told(asked, world) for asked in _asked(where, program, claim, answer, scene_ids, world)]
         )
         found[name] = {
             "question_id": name, "template": template, "part": "", "start_scene": scene_ids[0],
@@ -144,48 +140,26 @@ def _json(where: str, text: str, what: str) -> Any:
         raise InputError(f"{where}: the {what} {text!r} is no JSON; correct it.") from None
 
 
-def _asked(where: str, program: str, claim: str, answer: str, scene_ids: list[str], world: World) -> Iterator[Asked]:
-    """The programs that a question stands for, with the answers that it gives."""
+def _asked(
+    where: str, program: str, claim: str, answer: str, scene_ids: list[str], world: World
+) -> Iterator[Asked | Ranked]:
+    """What has to hold for a question's answer to be right."""
     if bool(program) == bool(claim):
         raise InputError(f"{where}: give a program or a claim, and not both.")
-    if claim:
-        asked = list(_claimed(where, _json(where, claim, "claim"), scene_ids))
-    else:
-        _json(where, program, "program")
-        try:
-            asked = [(from_json(program), "", scene_ids)]
-        except (ValueError, TypeError):
-            raise InputError(
-                f"{where}: {program!r} is no program: give rows of operator, arguments, rows used."
-            ) from None
-    for rows_, wanted, of in asked:
-        kind = _checked(where, rows_, world)
-        yield rows_, wanted or _said(where, answer, kind), of
-
-
-def _claimed(where: str, claim: object, scene_ids: list[str]) -> Iterator[Asked]:
-    """A claim's programs: ``{"subgraph": tree, "in": [places from 1]}``, or ``{"subgraph": tree, "count": n}``."""
+    given = _json(where, claim, "claim") if claim else _json(where, program, "program")
     try:
-        if not isinstance(claim, dict) or len(claim.keys() & {"in", "count"}) != 1:
-            raise ValueError
-        g = parse(json.dumps(claim["subgraph"]))
-        if "count" in claim:
-            if type(claim["count"]) is not int:
-                raise ValueError
-            found = rows(g)
-            yield [*found, Row("Count", (), (len(found) - 1,))], str(claim["count"]), scene_ids
-            return
-        places = claim["in"]
-        if not all(type(place) is int and 1 <= place <= len(scene_ids) for place in places):
-            raise ValueError
+        found = claims(given, scene_ids) if claim else [Asked(from_json(program), answer, scene_ids)]
     except (ValueError, TypeError, KeyError):
-        raise InputError(
-            f"{where}: the claim {json.dumps(claim)} is none: give a subgraph's tree, and with it a count, or in: the "
-            "places of the images, from 1, that hold it."
-        ) from None
-    for place, scene_id in enumerate(scene_ids, 1):
-        found = rows(g)
-        yield [*found, Row("Exists", (), (len(found) - 1,))], str(place in places).lower(), [scene_id]
+        what = f"{program!r} is no program: give rows of operator, arguments, rows used"
+        if claim:
+            what = (
+                f"the claim {claim} is none: give a subgraph's tree and one of in, count, only, but, most and least "
+                "(places of images are counted from 1), a program with its answer, or a list of such claims"
+            )
+        raise InputError(f"{where}: {what}.") from None
+    for one in found:
+        kind = _checked(where, one.program, world)
+        yield replace(one, answer=_said(where, one.answer, kind)) if isinstance(one, Asked) else one
 
 
 def _checked(where: str, program: Program, world: World) -> str:
@@ -221,7 +195,15 @@ def _said(where: str, answer: str, kind: str) -> str:
     return said
 
 
-def _judged(program: Program, answer: str, scene_ids: list[str], world: World) -> tuple[str, str, str]:
+def _told(asked: Asked | Ranked, world: World) -> tuple[str, str, str]:
+    """The verdict on what is asked, its cause, and the true answer."""
+    if isinstance(asked, Ranked):
+        return _ranked(asked, world)
+    verdict, cause, truth = _judged(asked.program, asked.answer, asked.scene_ids, world)
+    return (AMBIGUOUS, SEVERAL[0], truth) if asked.alone and verdict == WRONG else (verdict, cause, truth)
+
+
+def _judged(program: Program, answer: str, scene_ids: Sequence[str], world: World) -> tuple[str, str, str]:
     """The verdict on a program's answer, its cause, and the true answer."""
     cause, truth = world.judge(program, answer, scene_ids)
     if not cause:
@@ -234,7 +216,25 @@ def _judged(program: Program, answer: str, scene_ids: list[str], world: World) -
     return WRONG, cause, truth
 
 
-def _annotated(program: Program, scene_ids: list[str], world: World) -> str:
+def _ranked(asked: Ranked, world: World) -> tuple[str, str, str]:
+    """The verdict on which scene has most or fewest, its cause, and the true numbers of all."""
+    complete, present = world.judge.scenes(asked.scene_ids)
+    annotated = list(world.annotated.graphs(asked.scene_ids))
+    views = ((complete, world.judge.lexicon), (complete, None), (present, None), (annotated, None))
+    true, narrow, known, said = (
+        [int(execute(asked.program, [scene], lexicon)) for scene in scenes] for scenes, lexicon in views
+    )
+    truth = " and ".join(map(str, true))
+    if asked.first(true):
+        return TRUE, "", truth
+    if asked.shared(true) or asked.first(narrow):
+        return AMBIGUOUS, SEVERAL[0] if asked.shared(true) else NARROW, truth
+    if not asked.first(said):
+        return WRONG, GENERATOR, truth
+    return WRONG, "missing" if asked.first(known) else "wrong", truth
+
+
+def _annotated(program: Program, scene_ids: Sequence[str], world: World) -> str:
     try:
         return answer_text(execute(program, list(world.annotated.graphs(scene_ids))))
     except ProgramError as error:
