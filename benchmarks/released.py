@@ -2,6 +2,7 @@
 
 What it needs and is not there is put in its place from outside: a store of query results (redis) that is a dictionary
 here, and two small libraries. The model that looks at images was not released; without it, every candidate passes.
+Or it walks through a scene's subgraphs itself, as it does to make a dataset: then its questions come as in its files.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import yaml
 
+from compvqa.covr.released.lines import parse
 from compvqa.covr.subgraphs.search.neo4j.bolt import PASSWORD, URI, USER, Server
 from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.scenes.graph import Object, SceneGraph, SceneStore
@@ -119,8 +121,7 @@ class Released:
         graph_executor.GraphDatabase = SimpleNamespace(driver=lambda _: self._driver)
         reader = SceneReader(split, str(data))
         self._generator = QuestionGenerator(2, split, scene_reader=reader)
-        self._executor, self._given = graph_executor.GraphExecutor, {}
-        self._generator._graph_traversal = SimpleNamespace(traverse=lambda root, _: self._given.get(root, []))
+        self._executor, self._walk = graph_executor.GraphExecutor, self._generator._graph_traversal
 
     @property
     def queries(self) -> int:
@@ -129,15 +130,39 @@ class Released:
 
     def questions(self, scene: str, roots: dict[str, list[Subgraph]]) -> Iterator[tuple]:
         """The questions of a scene from these subgraphs alone, given by the objects that are their roots."""
-        self._given = {
+        given = {
             root: [_as_released(graph, f"{root}_{i}") for i, graph in enumerate(graphs)]
             for root, graphs in roots.items()
         }
+        self._generator._graph_traversal = SimpleNamespace(traverse=lambda root, _: given.get(root, []))
         for text, _, scenes, answer, *_ in self._generator.generate_question_from_scene(scene):
             yield text, str(answer), frozenset(scenes)
 
+    def records(self, scene: str) -> Iterator[dict]:
+        """The questions of a scene from all subgraphs that it walks through, as they stand in the released files."""
+        self._generator._graph_traversal = self._walk
+        made = self._generator.generate_question_from_scene(scene)
+        for number, (text, program, scenes, answer, pattern, *_) in enumerate(made):
+            yield {
+                "qid": f"{scene}-{number}", "utterance": text, "scenes": list(scenes), "answer": answer,
+                "pattern_name": pattern["pattern_name"], "program": program,
+            }  # fmt: skip
+
     def close(self) -> None:
         self._driver.close()
+
+
+def converted(record: dict, images: Mapping[str, str]) -> dict:
+    """A record of the released files as a question that ``judge`` reads, with ``images`` by the names that they have
+    there; :class:`Refused` says why there is none."""
+    line = parse(record)
+    return {
+        "template": line.template,
+        "text": line.text,
+        "images": [images[name] for name in record["scenes"]],
+        "answer": line.answer,
+        "program": json.loads(line.program),
+    }
 
 
 def _missing() -> tuple[ModuleType, ...]:

@@ -32,7 +32,7 @@ from compvqa.given import read_given
 from compvqa.programs.rows import Program, from_json, is_program
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.lexicon import Lexicon
-from compvqa.scenes.tables import SCENES
+from compvqa.scenes.tables import MODIFIERS, RELATIONS, SCENES
 from compvqa.sheets import as_text
 from compvqa.tables import Schema
 
@@ -68,6 +68,7 @@ class World:
         scene_of = dict(reversed([*zip(images, ids, strict=True)])) | {scene_id: scene_id for scene_id in ids}
         said = Lexicon.load(lexicon).data
         names = {kind: _names(truth / "complete", table) | set(getattr(said, of)) for kind, of, table in _NAMED}
+        names[RELATION] |= _modified(truth / "complete")
         return World(
             Judge.load(scenes, truth, lexicon),
             SceneStore(scenes),
@@ -86,6 +87,16 @@ _NAMED = (
 
 def _names(folder: Path, table: str) -> set[str]:
     return set(tables.read(folder / f"{table}.parquet", columns=["name"])["name"].to_pylist())
+
+
+def _modified(folder: Path) -> set[str]:
+    """The relations to what modifiers lead to, as programs name them ("cutting with")."""
+    rows = {
+        schema: tables.read(folder / f"{schema.name}.parquet", schema, ["scene_id", "relation_id", "name"]).to_pylist()
+        for schema in (RELATIONS, MODIFIERS)
+    }
+    relations = {(row["scene_id"], row["relation_id"]): row["name"] for row in rows[RELATIONS]}
+    return {f"{relations[row['scene_id'], row['relation_id']]} {row['name']}" for row in rows[MODIFIERS]}
 
 
 def judge_file(file: Path, world: World) -> list[dict]:
