@@ -49,7 +49,7 @@ FIXED = "PYTHONHASHSEED"  # what other generators make depends on the order of t
 UNFILTERED = "arms/none-none"
 KINDS: dict[str, tuple[str, Callable[[dict], bool]]] = {
     "wrong by the annotations": (style.RED, lambda row: row["verdict"] == WRONG and row["cause"] in CAUSES),
-    "wrong by the generator": (style.PURPLE, lambda row: row["verdict"] == WRONG and row["cause"] not in CAUSES),
+    "wrong otherwise": (style.PURPLE, lambda row: row["verdict"] == WRONG and row["cause"] not in CAUSES),
     "several answers": (style.ORANGE, lambda row: row["verdict"] == AMBIGUOUS and row["cause"] != NARROW),
     "overlapping names": (style.PALE, lambda row: row["verdict"] == AMBIGUOUS and row["cause"] == NARROW),
 }
@@ -101,7 +101,8 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     world = World.load(options.testbed / "scenes", options.truth, options.testbed / "lexicon.json")
     if options.rate:
-        print(f"our chain without the image filter: {own_rate(options):,.0f} questions a CPU second")
+        made, cpu = timed(options)
+        print(f"our chain without the image filter: {made:,} questions, {made / cpu:,.0f} a CPU second")
     found = {made.name: judged(made, options, world) for made in generators(options)}
     write_table(found, options.folder)
     draw(found, options.folder / "judged")
@@ -121,8 +122,9 @@ def generators(options: argparse.Namespace) -> Iterator[Made]:
         yield covrs(options, store, scene_ids)
 
 
-def own_rate(options: argparse.Namespace) -> float:
-    """Questions a CPU second of our chain on the test-bed's scenes, from subgraphs on, without the image filter."""
+def timed(options: argparse.Namespace) -> tuple[int, float]:
+    """Questions that our chain makes on the test-bed's scenes, without the image filter, and its CPU seconds from
+    subgraphs on."""
     folder = options.folder / "own"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -131,7 +133,7 @@ def own_rate(options: argparse.Namespace) -> float:
     chain = Chain(folder, [], Path())
     cost = sum((chain.cost(name) for name in ("subgraphs", "candidates", "presence", "related")), NOTHING)
     generation, made = generate(folder)
-    return made / (cost + generation).cpu
+    return made, (cost + generation).cpu
 
 
 def ours(name: str, dataset: Path) -> Made:
@@ -156,8 +158,10 @@ def theirs(options: argparse.Namespace, store: SceneStore, scene_ids: Sequence[s
         for kind in generator.kinds:
             begin = Spent.so_far()
             records = generator.records(kind, images, options.questions, options.seed)
-            if len(records) == options.questions:  # most of the others' time went into what came to nothing
+            if len(records) == options.questions:
                 made.timed, made.cpu = made.timed + len(records), made.cpu + (Spent.so_far() - begin).cpu
+            else:  # nearly all of its time went into draws that came to nothing
+                print(f"{made.name}: {kind.__name__} gave up at {len(records)} questions")
             made.take(records, "generator", lambda record: claimed(record, words))
         yield made
 
@@ -253,6 +257,7 @@ def draw(found: dict[str, list[dict]], out: Path) -> None:
             told = share(sum(not row["valid"] for row in rows), len(rows))
             axes.plot([100 * told.low, 100 * told.high], [place, place], color=style.INK, linewidth=1)
             axes.text(100 * told.high + 1, place, f"{100 * told.value:.1f}", va="center", fontsize=9)
+        axes.margins(x=0.1)
         axes.grid(True, axis="x")
         axes.grid(False, axis="y")
         axes.set_xlabel("questions that are wrong or ambiguous, % (with the interval of both)")

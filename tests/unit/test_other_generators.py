@@ -1,18 +1,23 @@
 """Records of other generators, as these write them, put as questions that are judged; none of their code is needed."""
 
+import csv
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 from random import Random
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from compvqa.covr.judging.outside import AMBIGUOUS, TRUE, WRONG, World, judge_file
 from compvqa.covr.released.lines import Refused
 from compvqa.files import write_json
+from compvqa.programs.rows import Row, to_json
 from compvqa.scenes.graph import Object, Relation, SceneGraph, SceneStore
 from compvqa.scenes.lexicon import Lexicon
 from unit.covr.subgraphs.graph_worlds import write_scenes
@@ -226,3 +231,32 @@ def test_covr_s_records_are_judged_by_their_programs(benchmark, folder):
     assert judged(folder, questions) == [(WRONG, "other instances"), (TRUE, ""), (WRONG, "missing"), (TRUE, "")]
     with pytest.raises(Refused, match="without an answer"):
         released.converted(COVRS | {"answer": None}, images)
+
+
+def run(root: Path, *arguments: object) -> subprocess.CompletedProcess:
+    command = [sys.executable, root / "benchmarks/judged.py", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_one_command_writes_a_table_and_a_figure(root, folder, tmp_path):
+    program = to_json([Row("Find", ("dog",)), Row("Count", (), (0,))])
+    shared = {"template": "COUNT", "text": "How many dogs?", "scene_ids": BOTH, "program": program}
+    rows = [
+        shared | {"split": side, "answer": answer} for side, answer in [("train", "3"), ("train", "2"), ("val", "9")]
+    ]
+    (folder / "dataset").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), folder / "dataset/questions.parquet")
+    done = run(root, tmp_path, "--testbed", folder, "--truth", folder / "truth")
+    assert done.returncode == 0, done.stderr
+    assert "ours: 2 questions; 2 judged" in done.stdout
+    found = list(csv.DictReader((tmp_path / "table.csv").read_text().splitlines()))
+    counts = {(row["verdict"], row["cause"]): (int(row["questions"]), int(row["of"])) for row in found}
+    assert counts == {
+        (TRUE, ""): (1, 2),
+        (WRONG, ""): (1, 2),
+        (WRONG, "other instances"): (1, 2),
+        (AMBIGUOUS, ""): (0, 2),
+    }
+    assert "| ours | 2 | 50.0 (9.5 to 90.5) |" in (tmp_path / "table.md").read_text()
+    assert (tmp_path / "judged.png").stat().st_size > 1000
+    assert len((tmp_path / "ours.jsonl").read_text().splitlines()) == 2
