@@ -80,6 +80,7 @@ def ask(
         log_dir=str(logs),
         log_images=False,
         log_model_api=False,
+        log_realtime=False,
         fail_on_error=False,
         max_samples=settings.connections,
         ctl_server=False,
@@ -136,15 +137,21 @@ def _sample(key: str, one: Asked) -> Sample:
     return Sample(input=one.shown.question, target=one.shown.answer, id=key, metadata=shown)
 
 
-@solver
 def _shows_and_asks(by_id: dict[str, Asked], answers: list[str], prompt: Prompt) -> Solver:
-    """Show pictures when their question's turn has come, so that they are not all in memory at once."""
+    """Show pictures when their question's turn has come, so that they are not all in memory at once.
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        state.messages = messages(by_id[str(state.sample_id)], answers, prompt)
-        return await generate(state, cache=CachePolicy(expiry=None, per_epoch=False))
+    What a decorated function is called with goes into the log of every sample: all questions would.
+    """
 
-    return solve
+    @solver
+    def shows_and_asks() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            state.messages = messages(by_id[str(state.sample_id)], answers, prompt)
+            return await generate(state, cache=CachePolicy(expiry=None, per_epoch=False))
+
+        return solve
+
+    return shows_and_asks()
 
 
 def messages(asked: Asked, answers: Sequence[str], prompt: Prompt) -> list[ChatMessage]:
@@ -166,16 +173,19 @@ def _question(shown: Shown, answers: Sequence[str], prompt: Prompt) -> ChatMessa
     return ChatMessageUser(content=[*content, ContentText(text=text)])
 
 
-@scorer(metrics=[accuracy()])
 def _by_parser(parser: Parser, by_id: dict[str, Asked], cue: str) -> Scorer:
     """What the viewer shows; scores of the workflow are made of the predictions."""
 
-    async def score(state: TaskState, target: Target) -> Score:
-        found = parser.parse(state.output.completion, by_id[str(state.sample_id)].shown.question, cue)
-        right = found.answer.strip().lower() == target.text.strip().lower()
-        return Score(value=CORRECT if right else INCORRECT, answer=found.answer, explanation=found.how)
+    @scorer(metrics=[accuracy()])
+    def by_parser() -> Scorer:
+        async def score(state: TaskState, target: Target) -> Score:
+            found = parser.parse(state.output.completion, by_id[str(state.sample_id)].shown.question, cue)
+            right = found.answer.strip().lower() == target.text.strip().lower()
+            return Score(value=CORRECT if right else INCORRECT, answer=found.answer, explanation=found.how)
 
-    return score
+        return score
+
+    return by_parser()
 
 
 def _failed(samples: dict[str, EvalSample], key: str) -> bool:
