@@ -62,7 +62,7 @@ $(INSPECT)/.installed: requirements-inspect.lock
 	@touch $@
 
 test-inspect: $(INSPECT)/.installed $(VENV)/.installed-dev  ## the tests that ask models behind a server on loopback (minutes)
-	$(BIN)/pytest -n 0 tests/integration/test_asking.py
+	COMPVQA_ASKED=1 $(BIN)/pytest -n 0 tests/integration/test_asking.py tests/integration/test_asking_models.py
 
 test-neo4j: $(VENV)/.installed-dev  ## the long tests on Neo4j: restarts, kills, the chain with a server of its own
 	$(BIN)/pytest -n 0 -m long_neo4j tests/integration

@@ -112,7 +112,7 @@ def bundle(logs: Path, out: Path) -> None:
 
 
 def _generation(settings: AskedModel, prompt: Prompt) -> GenerateConfig:
-    given = {"max_tokens": prompt.tokens, **settings.generation}
+    given = {"temperature": 0.0, "max_tokens": prompt.tokens, **settings.generation}
     return GenerateConfig(
         **given,
         max_connections=settings.connections,
@@ -125,6 +125,8 @@ def _generation(settings: AskedModel, prompt: Prompt) -> GenerateConfig:
 def _arguments(settings: AskedModel) -> dict[str, Any]:
     """The provider's arguments; what the provider that asks nobody is to reply are texts in a model's file."""
     given = dict(settings.arguments)
+    if settings.inspect.startswith("hf/") and settings.generation.get("temperature", 0.0) == 0:
+        given.setdefault("do_sample", False)  # else it draws, and refuses this temperature
     if settings.inspect.startswith("mockllm/") and "custom_outputs" in given:
         outputs = (ModelOutput.from_content(settings.inspect, text) for text in given["custom_outputs"])
         no_tokens = {"usage": ModelUsage()}  # else it asks the network how they are counted
