@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 EXACT, FORM, FOUND, OTHER = (
     "exact",
@@ -215,18 +216,30 @@ def _forms(answer: str) -> set[str]:
 @cache
 def _numbers() -> dict[str, int]:
     """Numbers by their words."""
-    import inflect  # takes a second: only when replies are read
+    return {str(_engine().number_to_words(str(number))): number for number in range(_MANY + 1)}
 
-    engine = inflect.engine()
-    return {str(engine.number_to_words(str(number))): number for number in range(_MANY + 1)}
+
+@cache
+def _engine() -> Any:
+    """What knows plurals and numbers' words, imported when replies are read.
+
+    As in ``scenes/lexicon.py``, which a harness that reads replies by a copy of this file has not, inflect's calls go
+    unchecked: rewriting them takes nine tenths of the seconds of its import.
+    """
+    import typeguard
+
+    checking: Any = typeguard
+    checked, checking.typechecked = checking.typechecked, lambda function: function
+    try:
+        import inflect
+    finally:
+        checking.typechecked = checked
+    return inflect.engine()
 
 
 def _inflected(word: str) -> set[str]:
     """The plural of a word, and its singular where it is a plural, and British for American spelling."""
-    import inflect
-
-    engine = inflect.engine()
-    found = {engine.plural_noun(word), engine.singular_noun(word) or word}
+    found = {_engine().plural_noun(word), _engine().singular_noun(word) or word}
     return found | {word.replace("gray", "grey"), word.replace("color", "colour")}
 
 
