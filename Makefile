@@ -72,7 +72,7 @@ lint: $(VENV)/.installed-dev  ## ruff, mypy, snakefmt and snakemake --lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check workflow rules
-	@set -e; for config in $(DEMO); do echo "snakemake --lint, $$config"; $(BIN)/snakemake --configfile $$config --lint; done
+	$(foreach config,$(DEMO),$(BIN)/snakemake --configfile $(config) --lint &&) true
 
 $(VENV)/.installed: pyproject.toml requirements.lock envs/setup.py
 	$(PYTHON) envs/setup.py $(VENV)
