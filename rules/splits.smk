@@ -13,6 +13,7 @@ rule split:
         "logs/splits/{split}.log",
     benchmark:
         f"{JOBS}/split-{{split}}.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../envs/data.yaml"
     container:

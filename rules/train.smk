@@ -45,6 +45,7 @@ rule seen_before:
         "logs/seen_before/{model}.{split}.log",
     benchmark:
         f"{JOBS}/seen_before-{{model}}.{{split}}.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../envs/data.yaml"
     container:
@@ -85,7 +86,8 @@ rule train:
         "logs/train/{model}.{split}.{variant}.{run_seed}.log",
     benchmark:
         f"{JOBS}/train-{{model}}.{{split}}.{{variant}}.{{run_seed}}.tsv"
-    priority: 1  # long, and much waits for it: before pages
+    # Long, and much waits for it; the models that are named last first, so that none is left at the end alone
+    priority: lambda wildcards: 2 + [*CONFIG.models.trained, wildcards.model].index(wildcards.model)
     conda:
         "../envs/models.yaml"
     container:

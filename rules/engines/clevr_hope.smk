@@ -30,6 +30,7 @@ rule pair_scenes:
         "logs/{chain}/scenes.log",
     benchmark:
         f"{JOBS}/{{chain}}/pair_scenes.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../../envs/data.yaml"
     container:
@@ -59,6 +60,7 @@ rule pair_questions:
         "logs/{chain}/questions-{scatteritem}.log",
     benchmark:
         f"{JOBS}/{{chain}}/pair_questions-{{scatteritem}}.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../../envs/data.yaml"
     container:
@@ -90,6 +92,7 @@ rule gather_pair:
         "logs/{chain}/gather_pair.log",
     benchmark:
         f"{JOBS}/{{chain}}/gather_pair.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../../envs/data.yaml"
     container:

@@ -11,6 +11,7 @@ rule gather_clevr_questions:
         "logs/gather_clevr_questions.log",
     benchmark:
         f"{JOBS}/gather_clevr_questions.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../../../envs/data.yaml"
     container:

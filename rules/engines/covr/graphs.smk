@@ -45,6 +45,7 @@ rule candidates:
         "logs/{arm}candidates.log",
     benchmark:
         f"{JOBS}/{{arm}}candidates.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../../../envs/data.yaml"
     container:

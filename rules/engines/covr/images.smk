@@ -22,6 +22,7 @@ rule aside_subgraphs:
         "logs/aside_subgraphs/{aside}.log",
     benchmark:
         f"{JOBS}/aside_subgraphs-{{aside}}.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../../../envs/data.yaml"
     container:
@@ -52,6 +53,7 @@ rule aside_candidates:
         "logs/aside_candidates/{aside}.log",
     benchmark:
         f"{JOBS}/aside_candidates-{{aside}}.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../../../envs/data.yaml"
     container:
@@ -86,6 +88,7 @@ rule image_examples:
         "logs/image_examples.log",
     benchmark:
         f"{JOBS}/image_examples.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../../../envs/data.yaml"
     container:
@@ -232,6 +235,7 @@ rule image_labels:
         "logs/image_labels.log",
     benchmark:
         f"{JOBS}/image_labels.tsv"
+    priority: 1  # much waits for it: before pages
     conda:
         "../../../envs/data.yaml"
     container:

@@ -70,7 +70,7 @@ rule word_filter:
         "logs/word_filter/{names}.log",
     benchmark:
         f"{JOBS}/word_filter-{{names}}.tsv"
-    priority: 1  # much waits for it: before what only tells how good it is
+    priority: 1  # much waits for it: before pages
     conda:
         "../../../envs/models.yaml"
     container:
@@ -101,6 +101,7 @@ use rule word_filter as word_filter_unseen with:
         "logs/word_filter/unseen-{names}.log",
     benchmark:
         f"{JOBS}/word_filter_unseen-{{names}}.tsv"
+    priority: 0  # which only tells how good it is
     params:
         config=data(DATASET.section("word_filter")),
         hold_out="words",
