@@ -22,7 +22,8 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 from measure import print_table  # noqa: E402
 
 from fixtures.asked import Bed, in_words  # noqa: E402  (the tests' bed and server)
-from fixtures.chat_server import Chat, Question, serving  # noqa: E402
+from fixtures.chat_protocols import Question  # noqa: E402
+from fixtures.chat_server import Chat, serving  # noqa: E402
 
 
 class Timed(Chat):

@@ -15,7 +15,8 @@ from compvqa.asking.replies import REPLIES
 from compvqa.evaluation.scores import score
 from compvqa.splits.splitters import SPLITS
 from fixtures.asked import ANSWERS, SECRET, Bed, needs_inspect
-from fixtures.chat_server import BROKEN, HALF, MANY, NONSENSE, TIMEOUT, Chat, pixels, serving
+from fixtures.chat_protocols import pixels
+from fixtures.chat_server import BROKEN, HALF, MANY, NONSENSE, TIMEOUT, Chat, serving
 from fixtures.generated import Generated
 from fixtures.paper_tables import rows_of
 from fixtures.split_rows import split_rows
@@ -50,6 +51,29 @@ def test_the_key_is_in_no_file(bed):
     assert len(files) > 30 and not [path for path in files if SECRET.encode() in path.read_bytes()]
     logged = bed.logged()
     assert len(logged) > len(bed.right()) and not [name for name, text in logged.items() if SECRET in text]
+
+
+@pytest.mark.parametrize(
+    ("model", "key"),
+    [
+        ("vllm/oracle", f"Bearer {SECRET}"),
+        ("anthropic/claude-oracle", f"Bearer {SECRET}"),
+        ("google/gemini-oracle", SECRET),
+    ],
+)
+def test_providers_of_other_protocols_show_pictures_and_shots_and_keep_what_was_answered(bed, model, key):
+    with serving(Chat(bed.oracle)) as chat:
+        done = bed.ask(chat.url, inspect=model, shots=1)
+        assert done.returncode == 0, done.stderr
+        assert bed.predictions() == bed.right() and chat.keys == {key}
+        assert len(chat.asked) == len(bed.right()) and {question.messages for question in chat.asked} == {3}
+        assert all(question.shown > len(question.pictures) > 0 for question in chat.asked)
+        rows = tables.read(bed.folder / "replies.parquet", REPLIES).to_pylist()
+        assert {(row["input_tokens"], row["output_tokens"]) for row in rows} == {(7, 1)}
+        assert bed.ask(chat.url, inspect=model, shots=1).returncode == 0
+        assert len(chat.asked) == len(bed.right())
+    assert not [path for path in bed.folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    assert not [name for name, text in bed.logged().items() if SECRET in text]
 
 
 def test_the_log_of_a_question_holds_no_other(bed):

@@ -19,7 +19,8 @@ from compvqa.training.fit import OptimisationSettings
 from compvqa.training.loop import TrainingSettings, train
 from compvqa.training.prediction import predict
 from fixtures.asked import Bed, in_words, needs_inspect
-from fixtures.chat_server import Chat, pixels, serving
+from fixtures.chat_protocols import pixels
+from fixtures.chat_server import Chat, serving
 from fixtures.tiny_vlm import OTHERS, Idefics3, beside
 
 pytestmark = [

@@ -15,7 +15,7 @@ from compvqa.errors import InputError
 from compvqa.evaluation.submitted import score_file
 from compvqa.files import read_yaml
 from fixtures.asked import ROOT, Bed
-from fixtures.chat_server import pixels
+from fixtures.chat_protocols import pixels
 
 
 @pytest.fixture(scope="module")

@@ -127,6 +127,8 @@ def _arguments(settings: AskedModel) -> dict[str, Any]:
     given = dict(settings.arguments)
     if settings.inspect.startswith("hf/") and settings.generation.get("temperature", 0.0) == 0:
         given.setdefault("do_sample", False)  # else it draws, and refuses this temperature
+    if settings.inspect.startswith("vllm/"):
+        given.setdefault("lazy_init", False)  # else the first answers are kept as of a server without an address
     if settings.inspect.startswith("mockllm/") and "custom_outputs" in given:
         outputs = (ModelOutput.from_content(settings.inspect, text) for text in given["custom_outputs"])
         no_tokens = {"usage": ModelUsage()}  # else it asks the network how they are counted

@@ -18,8 +18,8 @@ class AskedModel(Settings):
 
     inspect: str = Field(
         pattern=r"^[a-z0-9_-]+/\S+$",
-        description="provider and model, as inspect_ai names them: openai-api/<service>/<model>, hf/…, vllm/…, "
-        "mockllm/…; keys and addresses come from the environment alone",
+        description="provider and model, as inspect_ai names them: openai-api/<service>/<model>, vllm/…, "
+        "anthropic/…, google/…, hf/…, mockllm/…; keys and addresses come from the environment alone",
     )
     prompt: str = Field("short", description="file of config/prompts, without .yaml")
     images: Literal["seen", "zeroed"] = Field("seen", description="zeroed: it is asked without pictures")
