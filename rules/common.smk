@@ -36,7 +36,7 @@ from compvqa.links import without_patterns
 from compvqa.models.declared import SCENES, has_backbone, reads, sees
 from compvqa.paper.needs import Plan, lacking
 from compvqa.paper.reference import load as load_page, pages_of
-from compvqa.publish.pictures import picture_files
+from compvqa.publish.pictures import archives_of, picture_files
 from compvqa.records.digest import files_digest
 from compvqa.run import validate
 from compvqa.scenes.download import read_sources

@@ -8,10 +8,11 @@ SPLIT_PARTS = {name: [part.name for part in setup_of(name).parts] for name in HA
 OF_CHAIN = {chain: f"{chain}/" if chain else "" for chain in ([""] if HAS_MAIN else dict.fromkeys(CHAIN_OF.values()))}
 DATASHEETS = Definitions(*[folder / "datasheets" for folder in FOLDERS])
 DATASHEET = [near(DATASHEETS.path(CONFIG.publish.datasheet))] if CONFIG.publish.datasheet else []
-# The pictures' folders, where they are handed on: each picture once, or inline, with each question.
+# The pictures' folders, where they are handed on: each picture once, inline, with each question, or fetched by a script.
 PICTURES = CONFIG.publish.pictures
 PICTURE_FILES = [f"{FOLDER}/{path}" for path in picture_files(CONFIG.publish)]
 HANDING = as_json(CONFIG.publish.model_dump(mode="json", include={"pictures", "picture_licences"}))
+ARCHIVES = repeated("--archive", archives_of(CONFIG.images, CONFIG.publish, DOWNLOADS if PICTURES == "fetched" else []))
 HANDED = repeated("--pictures", [f"{space}={folder}" for space, folder in CONFIG.images.items()])
 DRAWN = repeated("--world", [CONFIG.world.folder] if CONFIG.world else [])
 RAW = [f"{name}={path}" for name, paths in CONFIG.raw().items() for path in paths]
@@ -85,7 +86,7 @@ for name, parts in SPLIT_PARTS.items():
             f"{LOG}"
 
 
-if PICTURES == "once":
+if PICTURE_FILES:
 
     rule publish_pictures:
         input:
@@ -108,11 +109,12 @@ if PICTURES == "once":
         params:
             config=data(HANDING),
             pictures=data([*HANDED, *DRAWN]),
+            archives=ARCHIVES,
             questions=lambda wildcards, input: repeated("--questions", input.questions),
             code=code_of("publish_pictures"),
         shell:
             "python -m compvqa publish-pictures {output.pictures:q} {params.questions:q} {params.pictures:q}"
-            " --record {output.record:q} --config {params.config:q}"
+            " {params.archives:q} --record {output.record:q} --config {params.config:q}"
             f"{LOG}"
 
 

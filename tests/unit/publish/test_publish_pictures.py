@@ -1,9 +1,18 @@
-"""The dataset folder opens offline with its pictures: each once, or inline, in the order of the questions' images."""
+"""The dataset folder opens offline with its pictures: each once, or inline, in the order of the questions' images; or a
+script fetches them."""
 
 import json
 import re
+import subprocess
+import sys
+import tarfile
+import threading
+import zipfile
+from functools import partial
 from hashlib import sha256
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import mlcroissant as mlc
 import pyarrow.parquet as pq
@@ -12,9 +21,20 @@ from datasets import load_dataset
 
 from compvqa.errors import InputError
 from compvqa.publish.parquet import publish_split
-from compvqa.publish.pictures import IMAGES, check_allowed, picture_files, publish_pictures
+from compvqa.publish.pictures import (
+    FETCHED,
+    IMAGES,
+    PICTURES,
+    archives_of,
+    check_allowed,
+    picture_files,
+    publish_pictures,
+)
 from compvqa.publish.settings import PublishSettings
+from compvqa.scenes.download import read_sources
 from fixtures.published import PARTS, Published
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -138,3 +158,112 @@ def test_the_work_of_others_is_handed_on_by_a_licence_alone():
     for given in (world, None):
         with pytest.raises(InputError, match="are others' work: name the licence"):
             check_allowed(spaces, given, PublishSettings())
+
+
+class Files(SimpleHTTPRequestHandler):
+    """Serves files, and from where a request says; the first so many bytes of the first reply alone, if asked to."""
+
+    cut: ClassVar[list[int]] = []
+
+    def do_GET(self):
+        data = (Path(self.directory) / self.path.strip("/")).read_bytes()
+        start = int((self.headers["Range"] or "bytes=0-").removeprefix("bytes=").rstrip("-"))
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(data) - start))
+        self.end_headers()
+        self.wfile.write(data[start : start + self.cut.pop() if self.cut else None])
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.fixture
+def archives(published, tmp_path):
+    """Two archives of the pictures behind a server on loopback: a zip with the first two, a tar with the others."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "one.zip", "w") as zipped, tarfile.open(folder / "two.tar", "w") as tarred:
+        for number in range(4):
+            path = published.images["vg"] / f"{number}.png"
+            if number < 2:
+                zipped.write(path, f"VG/{path.name}")
+            else:
+                tarred.add(path, f"VG/{path.name}")
+        zipped.writestr("VG/read.me", "no picture")
+    Files.cut.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Files, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        yield [f"http://127.0.0.1:{server.server_port}/{name}" for name in ("one.zip", "two.tar")]
+        server.shutdown()
+
+
+def to_fetch(published, archives):
+    """The folder with what fetches pictures, as it is handed on."""
+    published.finish(pictures="fetched", archives=archives)
+    assert not (published.folder / IMAGES).exists()
+
+
+def fetch(published):
+    """Run the script of the folder."""
+    return subprocess.run([sys.executable, published.folder / FETCHED[1]], capture_output=True, text=True, timeout=60)
+
+
+def test_pictures_that_may_not_be_handed_on_are_fetched_and_shown_by_the_cards_lines(published, archives, cached):
+    to_fetch(published, archives)
+    assert load_dataset(str(published.folder), name="iid")["train"][0]["images"] == ["vg:0", "vg:1"]  # without them
+    done = fetch(published)
+    assert done.returncode == 0, done.stderr
+    (path,) = (published.folder / IMAGES).iterdir()
+    for number, row in enumerate(pq.read_table(path).to_pylist()):
+        data = (published.images["vg"] / f"{number}.png").read_bytes()
+        assert row == {
+            "image": f"vg:{number}",
+            "sha256": sha256(data).hexdigest(),
+            "picture": {"bytes": data, "path": f"{number}.png"},
+        }
+    assert pq.read_schema(path).metadata[b"huggingface"].decode() == PICTURES.foreign["huggingface"]
+    questions = shown_by_card(published)
+    assert reds(questions["test_comp"][0]["pictures"]) == [120, 180]
+
+
+def test_a_download_that_is_cut_off_goes_on_where_it_stopped(published, archives):
+    to_fetch(published, archives)
+    Files.cut.append(100)
+    done = fetch(published)
+    assert done.returncode == 1 and "one.zip was cut off after 100 of" in done.stderr
+    assert (published.folder / "archives/vg/one.zip.part").stat().st_size == 100
+    assert fetch(published).returncode == 0 and (published.folder / IMAGES).is_dir()
+
+
+def test_a_picture_that_is_another_or_in_no_archive_is_told_and_nothing_is_written(published, archives):
+    to_fetch(published, archives)
+    told = json.loads((published.folder / FETCHED[0]).read_text())
+    for name, words in (
+        ("vg:3", "1 of 4 pictures are others than the questions were made of, the first vg:3"),
+        ("vg:9", "1 of 5 pictures are in no archive, the first vg:9"),
+    ):
+        pictures = told["pictures"] | {name: "0" * 64}
+        (published.folder / FETCHED[0]).write_text(json.dumps(told | {"pictures": pictures}))
+        done = fetch(published)
+        assert done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr
+        assert not list(published.folder.glob(f"{IMAGES}*"))
+
+
+def test_what_cannot_be_fetched_is_told(published, archives):
+    with pytest.raises(InputError, match="no download has the pictures of vg: name their archives"):
+        published.finish(pictures="fetched", archives=[])
+    to_fetch(published, [archives[0] + ".gone"])
+    (published.folder / "archives/vg").mkdir(parents=True)
+    (published.folder / "archives/vg/one.zip.gone").write_text("no archive")
+    done = fetch(published)
+    assert done.returncode == 1 and "is neither a zip nor a tar archive: remove it and run again." in done.stderr
+
+
+def test_archives_are_those_of_the_download_in_whose_folder_pictures_lie_or_that_are_named():
+    folders = {"vg": Path("resources/gqa_images/images"), "mine": Path("mine/images")}
+    rows = read_sources(ROOT / "config/sources.tsv")
+    assert archives_of(folders, PublishSettings(pictures="fetched"), rows) == [
+        "vg=https://downloads.cs.stanford.edu/nlp/data/gqa/images.zip"
+    ]
+    named = PublishSettings(pictures="fetched", picture_archives={"mine": ["https://example.org/a.zip"]})
+    assert archives_of(folders, named, rows)[1:] == ["mine=https://example.org/a.zip"]

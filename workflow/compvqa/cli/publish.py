@@ -65,18 +65,25 @@ def publish_pictures(
     pictures: Pictures,
     record: Annotated[Path, typer.Option(help="Where to write the record, apart from the folder.")],
     world: World = None,
+    archive: Annotated[list[str], typer.Option(help="SPACE=URL of pictures that are fetched; repeat.")] = NOTHING,
     config: Config = None,
     code: Code = None,
 ) -> None:
-    """Write the pictures that questions show, each once."""
-    from compvqa.publish.pictures import check_allowed
-    from compvqa.publish.pictures import publish_pictures as work
+    """Write the pictures that questions show, each once; or which they are, and a script that fetches them."""
+    from compvqa.publish import pictures as module
     from compvqa.publish.settings import PublishSettings
 
     frame = Frame("publish_pictures", config, 0, code)
-    folders = image_folders(pictures)
-    check_allowed(folders, world, frame.settings(PublishSettings))
-    frame.run(lambda: work(questions, folders, out), [*questions, *folders.values()], out, record)
+    folders, settings = image_folders(pictures), frame.settings(PublishSettings)
+
+    def work() -> dict[str, int]:
+        if settings.pictures == "fetched":
+            return module.publish_list(questions, folders, _by_name(archive, "archive SPACE=URL"), out)
+        return module.publish_pictures(questions, folders, out)
+
+    if settings.pictures != "fetched":
+        module.check_allowed(folders, world, settings)
+    frame.run(work, [*questions, *folders.values()], out, record)
 
 
 def publish_card(
@@ -113,7 +120,8 @@ def publish_card(
     card, metadata = folder / "README.md", folder / "croissant.json"
 
     def work() -> dict[str, int]:
-        found = sources_of(_by_name(raw), read_sources(sources) if sources else [], world, settings.licences)
+        files = {name: [*map(Path, paths)] for name, paths in _by_name(raw, "raw <source>=<raw file>").items()}
+        found = sources_of(files, read_sources(sources) if sources else [], world, settings.licences)
         described = describe(folder, questions, made, split, found, settings, testbed, datasheet, dataset, judged)
         write_card(described, card)
         write_croissant(described, metadata)
@@ -126,14 +134,16 @@ def publish_card(
     frame.run(work, inputs, [card, metadata], record, language=language, setups=sorted(setups))
 
 
-def _by_name(raw: list[str]) -> dict[str, list[Path]]:
-    files: dict[str, list[Path]] = {}
-    for text in raw:
-        name, equals, path = text.partition("=")
+def _by_name(given: list[str], option: str) -> dict[str, list[str]]:
+    """What is behind the equals signs by what is before them. option: its name and form, without the dashes."""
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name, equals, rest = text.partition("=")
         if not equals:
-            raise InputError(f"--raw {text} is not of the form <source>=<raw file>.")
-        files.setdefault(name, []).append(Path(path))
-    return files
+            word, form = option.split(" ", 1)
+            raise InputError(f"--{word} {text} is not of the form {form}.")
+        found.setdefault(name, []).append(rest)
+    return found
 
 
 def crate(

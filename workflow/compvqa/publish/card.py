@@ -12,7 +12,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from compvqa.publish.description import Description
-from compvqa.publish.pictures import IMAGES, MEANING, SPLIT
+from compvqa.publish.pictures import FETCHED, IMAGES, MEANING, SPLIT
 from compvqa.tables import replacing, running
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -30,7 +30,7 @@ def write_card(described: Description, path: Path) -> None:
     page = environment.get_template("card.md.j2").render(
         d=described,
         own=running(),
-        pictures={"name": IMAGES, "split": SPLIT, "meaning": MEANING},
+        pictures={"name": IMAGES, "split": SPLIT, "meaning": MEANING, "script": FETCHED[1]},
         front=front_matter(described),
         example=_json(described.example),
     )
@@ -42,7 +42,7 @@ def front_matter(described: Description) -> str:
     """The YAML at the head of the card.
 
     A configuration is a split, its parts are the hub's "splits". A part without questions is left out: ``datasets`` can
-    not read a file without rows. Pictures that are there once are a configuration of their own.
+    not read a file without rows. Pictures that are there once, or can be fetched, are a configuration of their own.
     """
     data: dict[str, Any] = {
         "pretty_name": described.name,
@@ -60,7 +60,7 @@ def front_matter(described: Description) -> str:
         files = [{"split": part.name, "path": part.path} for part in split.filled()]
         main = {"default": True} if split.name == default else {}
         data["configs"].append({"config_name": split.name, **main, "data_files": files})
-    if described.pictures:
+    if described.pictures or described.fetched:
         files = [{"split": SPLIT, "path": f"{IMAGES}/*.parquet"}]
         data["configs"].append({"config_name": IMAGES, "data_files": files})
     return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=1 << 20)

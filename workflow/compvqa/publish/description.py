@@ -93,6 +93,11 @@ class Description:
         """Whether questions have their pictures with them."""
         return self.settings.pictures == "inline"
 
+    @property
+    def fetched(self) -> bool:
+        """Whether a script fetches the pictures."""
+        return self.settings.pictures == "fetched"
+
     def setups(self) -> dict[str, Setup]:
         """The setups of the splits by name, in order: what their parts are, and what these do not share."""
         return {split.definition.setup: find_setup(split.definition.setup) for split in self.splits}

@@ -1,5 +1,6 @@
 """The pictures that published questions are about, as the features of the hub's library: each once, in files that it
-takes, or with each question that shows it."""
+takes, or with each question that shows it; or, of pictures that may not be handed on, a script that fetches and checks
+them."""
 
 from __future__ import annotations
 
@@ -14,11 +15,14 @@ import pyarrow.compute as pc
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.files import write_json
 from compvqa.publish.settings import PublishSettings
+from compvqa.scenes.download import Download
 from compvqa.scenes.images import Shown, find_image
 from compvqa.tables import Schema
 
 IMAGES, SPLIT = "images", "pictures"  # the folder and configuration of pictures, and what the hub calls its one split
+FETCHED = ("pictures.json", "fetch_pictures.py")  # which pictures there are, and the script that fetches them
 MOST = 480_000_000  # bytes of the pictures of a file: with all else it has fewer than the 500 MB that the hub advises
 _BATCH = 100  # pictures that are read together: what a reader that streams holds
 PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -53,7 +57,10 @@ MEANING = {
 
 
 def picture_files(settings: PublishSettings) -> list[str]:
-    """The files of pictures that are there once, by their paths in the dataset folder, named as the hub names such."""
+    """The files of pictures that are there once, by their paths in the dataset folder, named as the hub names such; or
+    those that pictures are fetched by."""
+    if settings.pictures == "fetched":
+        return [*FETCHED]
     files = settings.picture_files if settings.pictures == "once" else 0
     return [f"{IMAGES}/{SPLIT}-{number:05}-of-{files:05}.parquet" for number in range(files)]
 
@@ -92,6 +99,37 @@ def publish_pictures(
         batches = (pa.RecordBatch.from_pylist(rows, PICTURES.fields) for rows in _batches(own))
         tables.write(path, PICTURES, pa.RecordBatchReader.from_batches(PICTURES.fields, batches))
     return {"out": len(shown), "files": len(files)}
+
+
+def archives_of(folders: Mapping[str, Path], settings: PublishSettings, downloads: Sequence[Download]) -> list[str]:
+    """Of pictures that are to be fetched, ``<image space>=<URL>`` of each archive: those that the config names, or the
+    downloads in whose folder (``resources/<name>``) the pictures lie."""
+    named = settings.picture_archives
+    found = {
+        space: [row.url for row in downloads if folder.is_relative_to(Path("resources") / row.name)]
+        for space, folder in folders.items()
+    }
+    return [f"{space}={url}" for space, urls in found.items() for url in named.get(space, urls)]
+
+
+def publish_list(
+    published: Sequence[Path], folders: Mapping[str, Path], archives: Mapping[str, Sequence[str]], out: Sequence[Path]
+) -> dict[str, int]:
+    """Write which pictures the questions of the tables ``published`` show, each with the SHA-256 of its file, with the
+    URLs of the ``archives`` that hold them by image space; and the script that fetches them: the two files ``out``."""
+    shown = list(_shown(published, folders))
+    spaces = dict.fromkeys(one.image.partition(":")[0] for one in shown)
+    if lost := [space for space in spaces if not archives.get(space)]:
+        raise InputError(
+            f"no download has the pictures of {lost[0]}: name their archives in publish.picture_archives, as in "
+            f"`{{{lost[0]}: [https://example.org/images.zip]}}`, or write `publish: {{pictures: none}}`."
+        )
+    digests = {one.image: sha256(one.path.read_bytes()).hexdigest() for one in shown}
+    downloads = {space: [*archives[space]] for space in spaces}
+    write_json(out[0], {"downloads": downloads, "pictures": digests}, recipe=False)
+    with tables.replacing(out[1]) as temporary:
+        temporary.write_bytes(Path(__file__).with_name(FETCHED[1]).read_bytes())
+    return {"out": len(shown), "archives": sum(map(len, downloads.values()))}
 
 
 def _shown(published: Sequence[Path], folders: Mapping[str, Path]) -> Iterator[Shown]:

@@ -32,15 +32,20 @@ class PublishSettings(Settings):
         default_factory=dict,
         description="of sources that are not downloads of config/sources.tsv, by the source's name",
     )
-    pictures: Literal["none", "once", "inline"] = Field(
+    pictures: Literal["none", "once", "inline", "fetched"] = Field(
         "none",
         description="the pictures in the dataset folder: none; each once, in the configuration images, which questions "
-        "refer to; or inline, with each question that shows them",
+        "refer to; inline, with each question that shows them; or fetched, by a script that checks each",
     )
     picture_files: int = Field(1, ge=1, description="in how many files pictures lie that are there once")
     picture_licences: dict[str, str] = Field(
         default_factory=dict,
         description="of pictures that are not drawn here, by image space: what lets you hand them on",
+    )
+    picture_archives: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="of pictures that are fetched, by image space: URLs of zip or tar archives; those of downloads of "
+        "config/sources.tsv are known",
     )
     creators: tuple[str, ...] = Field((), description="people who made it")
     organization: str = Field("", description="where they work, which publishes it")
