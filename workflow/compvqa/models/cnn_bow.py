@@ -13,7 +13,7 @@ from torch import nn
 from compvqa.errors import InputError
 from compvqa.models.loss import scored
 from compvqa.models.lstm import classifier, optimizer
-from compvqa.models.single_image import Looking, PictureSettings
+from compvqa.models.single_image import Looking, PictureSettings, Standardised
 from compvqa.models.task import Task
 from compvqa.models.vectors import word_vectors
 
@@ -40,19 +40,6 @@ class ModelSettings(PictureSettings):
     )
     dropout: float = Field(0.0, ge=0, lt=1, description="before each layer of the classifier")
     longest: int = Field(64, ge=1, description="most tokens of a text")
-
-
-class Standardised(nn.BatchNorm1d):
-    """Numbers brought to mean 0 and spread 1, by those of a batch in training, and by what was counted elsewhere."""
-
-    def __init__(self, size: int):
-        super().__init__(size, affine=False)
-
-    def forward(self, rows: torch.Tensor) -> torch.Tensor:
-        """The rows [B, size], each number for itself; one row alone has no spread, and is taken by what was counted."""
-        if len(rows) == 1:
-            return nn.functional.batch_norm(rows, self.running_mean, self.running_var, eps=self.eps)
-        return super().forward(rows)
 
 
 class CnnBow(nn.Module):

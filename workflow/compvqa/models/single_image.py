@@ -43,3 +43,16 @@ class Looking(nn.Module):
             return torch.zeros_like(features, dtype=torch.float32)
         seen = features.float()
         return nn.functional.layer_norm(seen, seen.shape[-1:]) if self.normalised else seen
+
+
+class Standardised(nn.BatchNorm1d):
+    """Numbers brought to mean 0 and spread 1, by those of a batch in training, and by what was counted elsewhere."""
+
+    def __init__(self, size: int):
+        super().__init__(size, affine=False)
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """The rows [B, size], each number for itself; one row alone has no spread, and is taken by what was counted."""
+        if len(rows) == 1:
+            return nn.functional.batch_norm(rows, self.running_mean, self.running_var, eps=self.eps)
+        return super().forward(rows)

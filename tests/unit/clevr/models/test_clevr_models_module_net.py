@@ -126,6 +126,16 @@ def answerable(program):
     return LANGUAGE.check(program) not in (OBJECT, OBJECTS)
 
 
+def test_a_batch_of_one_region_is_taken_by_what_was_counted_before():
+    net = new_net(0, ModelSettings(hidden_size=6, relation_size=5, standardised=True))
+    program = [Row("scene", ()), Row("exist", (), (0,))]
+    several = asked([program, program], [3, 4])
+    net.train()(**collate([several[0], several[1]]))
+    alone = asked([program], [1], seed=1)
+    expected = scores(net.eval(), alone)
+    assert torch.equal(scores(net.train(), alone), expected)
+
+
 answerables = drawn_programs(longest=20).filter(answerable)
 
 

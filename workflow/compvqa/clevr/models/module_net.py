@@ -25,7 +25,7 @@ from compvqa.clevr.language import GROUPS, NUMBER, OPERATORS, VALUES
 from compvqa.errors import InputError
 from compvqa.features.store import GEOMETRY
 from compvqa.models.loss import scored
-from compvqa.models.single_image import Looking, PictureSettings
+from compvqa.models.single_image import Looking, PictureSettings, Standardised
 from compvqa.models.task import Asked, Task
 from compvqa.programs.language import TRUTH
 from compvqa.programs.rows import from_json
@@ -146,7 +146,7 @@ class ModuleNet(nn.Module):
         super().__init__()
         self.looking = Looking(settings)
         told = dimension + GEOMETRY
-        self.standard = nn.BatchNorm1d(told, affine=False) if settings.standardised else None
+        self.standard = Standardised(told) if settings.standardised else None
         sizes = [told, *[settings.hidden_size] * settings.layers]
         layers = [part for pair in zip(sizes, sizes[1:], strict=False) for part in (nn.Linear(*pair), nn.ReLU())]
         self.regions = nn.Sequential(*layers)
