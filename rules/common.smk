@@ -45,6 +45,7 @@ from compvqa.settings import as_json
 from compvqa.splits.setups import check_use, find_setup, module_of as module_of_setup
 from compvqa.splits.splitters import read_definition
 from compvqa.stages import modules_of, stage_code
+from one_clock import with_one_clock
 
 MODELS = Definitions(*[folder / "models" for folder in FOLDERS])
 PROMPTS = Definitions(*[folder / "prompts" for folder in FOLDERS])
