@@ -1,10 +1,13 @@
 """The Snakemake report holds every table and figure that is shown, each with its caption."""
 
 import re
+from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.report import render_metadata
 
+ENTRIES = Path(__file__).resolve().parents[2] / "workflow/report/metadata.yaml"
 pytestmark = pytest.mark.xdist_group("finished")  # one process, so that the chain runs once
 
 
@@ -20,3 +23,11 @@ def test_the_report_holds_every_table_and_figure_that_is_shown_with_its_caption(
         first_words = " ".join(caption.split()[:4])
         assert first_words in shown, f"{path.stem} has no caption in the report"
         assert re.search(rf"paper/covr/{path.stem}\.(html|png)", shown), f"{path.stem} is not in the report"
+
+
+def test_what_the_report_opens_on_has_nothing_of_docutils_in_it():
+    """Of text Snakemake would show ENCODING, ERRORS and VERSION as well."""
+    entries = yaml.safe_load(ENTRIES.read_text(encoding="utf-8"))
+    shown = dict(entries)
+    render_metadata(shown)
+    assert shown == entries and entries

@@ -40,6 +40,19 @@ def test_our_value_and_the_papers_stand_in_one_row():
     assert "Grey: the paper's own numbers." in text
 
 
+def test_a_line_may_end_in_the_names_of_columns_and_before_the_papers_deviation_and_in_no_number():
+    """So that a table of many columns is as narrow as it can be."""
+    page = to_html(table(Row("x", (Cell(1.0, paper=(43.8, 4.5)), Cell("2", paper="10 of 21"))), columns=("A+B+C", "D")))
+    assert ">A+<wbr>B+<wbr>C</th>" in page and "A+B+C" in "".join(Text(page).words)
+    assert '<td class="paper">43.8 ±\u00a04.5</td>' in page and '<td class="paper">10\u00a0of\u00a021</td>' in page
+
+
+def test_labels_of_rows_end_their_lines_between_words_on_narrow_screens():
+    """A browser makes a column no narrower than its least text: a letter, where any letter may end a line."""
+    rules = re.findall(r"(table\.results th:first-child) \{([^}]*)\}", to_html(table()))
+    assert len(rules) == 2 and not any("anywhere" in rule or "break-all" in rule for _, rule in rules)
+
+
 def test_numbers_that_others_give_are_called_theirs():
     cells = (Cell(0.5, paper=0.52, form="score", interval=(0.5, 0.53)), Cell(1.0))
     theirs = replace(table(Row("x", cells)), whose="Santoro et al.")
