@@ -7,7 +7,9 @@ import yaml
 
 from compvqa.config import load_config, read_config, schema
 from compvqa.defaults import defaults
+from compvqa.definitions import Definitions
 from compvqa.errors import InputError
+from compvqa.splits.setups import find_setup
 
 MINE = {
     "testbed": "mine",
@@ -39,6 +41,17 @@ def test_the_configs_of_the_project_are_valid(root, name):
     ):
         folders = (root / "config" / folder / config.dataset.language, root / "config" / folder)
         assert all(any((inside / f"{name}.yaml").is_file() for inside in folders) for name in names)
+
+
+HOPE = ("clevr-hope-small", "clevr-hope-medium", "clevr-hope", "clevr-hope-controlled", "clevr-prelim")
+
+
+@pytest.mark.parametrize("name", [*CONFIGS, "clevr-cogent", "clevr-official", *HOPE])
+def test_sample_questions_are_of_a_part_that_the_dataset_has(root, name):
+    config = read_config(root / "config" / f"{name}.yaml")
+    defined = Definitions(root / "config/splits" / config.dataset.language, root / "config/splits")
+    setups = {defined.load(split)["setup"] for split in config.splits.names}
+    assert config.samples.part in {part.side for setup in setups for part in find_setup(setup).parts}
 
 
 @pytest.mark.parametrize("part", ["README.md", "config", "docs", "rules", "workflow"])
