@@ -6,6 +6,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -14,15 +15,16 @@ from matplotlib.text import Text
 from PIL import Image
 
 from compvqa import plugins
-from compvqa.covr.paper import drawing, labels
+from compvqa.covr.paper import drawing
 from compvqa.covr.paper.composition import composition
 from compvqa.covr.paper.figures import composition as figure1
 from compvqa.covr.paper.figures import subgraph
 from compvqa.covr.statistics import STATISTICS
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, make
 from compvqa.errors import InputError
-from compvqa.paper import figures, style
+from compvqa.paper import figures, labels, style
 from compvqa.paper.figures import accuracy, answers, training
+from compvqa.paper.page import Page
 from compvqa.paper.reference import load
 from compvqa.paper.splits import read_splits
 from compvqa.programs.rows import Row, to_json
@@ -51,6 +53,27 @@ def test_every_figure_is_drawn_twice_with_the_same_bytes(world, tmp_path, name):
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_figure_fails_when_there_is_nothing_to_show(nothing, tmp_path, name):
     assert figures.make(FOLDER / f"{name}.yaml", nothing, tmp_path / name)["out"] == 2
+
+
+@pytest.mark.parametrize("name", ["figure4", "figure5"])
+def test_no_line_of_the_grid_goes_through_what_the_paper_says(world, name):
+    _, texts = drawn(name, world.inputs)
+    notes = [text for text in texts if text.get_text().startswith("paper")]
+    assert notes and all(text.get_path_effects() for text in notes)
+
+
+def test_pieces_of_a_line_follow_each_other_as_if_they_were_one(tmp_path):
+    """In the pixels that are saved: where the ink of the pieces is, and that of the whole."""
+    words, ink = "How many images contain women that are holding a yellow ball?", []
+    for pieces in ([words], re.findall(r"\S+\s*", words)):
+        with style.applied():
+            page = Page.new(0.5)
+            page.write_pieces(0.2, 0.1, [(piece, style.INK) for piece in pieces], 11)
+            style.save(page.figure, tmp_path / "line")
+        with Image.open(tmp_path / "line.png") as image:
+            ink.append(np.nonzero((np.asarray(image.convert("L")) < 128).any(axis=0))[0])
+    whole, parts = ink
+    assert len(whole) == len(parts) and abs(whole - parts).max() <= 1
 
 
 def test_a_broken_history_is_named(tmp_path):

@@ -45,6 +45,8 @@ def test_numbers_and_intervals_are_those_of_the_tables(made, tmp_path):
     with (tmp_path / "table6.csv").open(newline="", encoding="utf-8") as file:
         table6 = {line["Model"]: line for line in csv.DictReader(file)}
     assert (row["First"], row["Second"]) == (table6["VBiid"]["Test"], table6["VBText"]["Test"])
+    for place, model in (("First", "VBiid"), ("Second", "VBText")):
+        assert all(row[f"{place} {what}"] == table6[model][f"Test {what}"] for what in ("low", "high", "n"))
     apart = float(table6["VBiid"]["Test low"]) > float(table6["VBText"]["Test high"])
     assert apart and row["Here"] == "holds"
 

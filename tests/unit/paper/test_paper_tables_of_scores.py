@@ -189,6 +189,8 @@ def test_accuracy_by_property_has_kinds_and_below_them_values(world, tmp_path):
         told = told["right"] / told["n"]
         assert float(rows["HAS-NUM-2"][column]) == pytest.approx(100 * told.mean(), abs=1e-3)
         assert float(rows["HAS-NUM-2"][f"{column} deviation"]) == pytest.approx(100 * told.std(ddof=1), abs=1e-3)
+        low, high = (float(rows["HAS-NUM-2"][f"{column} {end}"]) for end in ("low", "high"))
+        assert low <= 100 * told.min() and 100 * told.max() <= high and rows["HAS-NUM-2"][f"{column} n"] == "1000"
     assert rows["HAS-NUM-2"]["Questions (test)"] == "1000"
     assert (rows["RM/V/C"]["Questions (test)"], rows["RM/V/C"]["note"]) == ("0", "no questions")
 

@@ -24,7 +24,9 @@ class Page:
 
     @staticmethod
     def new(height: float) -> Page:
-        figure = plt.figure(figsize=(WIDTH, height))
+        figure = plt.figure(
+            figsize=(WIDTH, height), dpi=style.RC["savefig.dpi"]
+        )  # words are measured as they are drawn
         figure.set_layout_engine("none")
         return Page(figure, height)
 

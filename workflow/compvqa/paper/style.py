@@ -15,6 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen before)
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.patheffects import withStroke  # noqa: E402
 
 from compvqa.paper.render import LEGEND, SIGN  # noqa: E402
 from compvqa.tables import replacing, running  # noqa: E402
@@ -100,7 +101,13 @@ def below(figure: Figure, sentences: Sequence[str], characters: int) -> None:
 
 def paper_note(ax: Axes, text: str, x: float = 0.985, y: float = 0.96) -> None:
     """A fact of the paper in grey, in the axes' upper right corner (or where told)."""
-    ax.text(x, y, text, transform=ax.transAxes, ha="right", va="top", color=PAPER, fontsize=9)
+    note(ax, x, y, text, ha="right", color=PAPER)
+
+
+def note(ax: Axes, x: float, y: float, text: str, **look: Any) -> None:
+    """Words at (x, y) of the axes, through which no line of the grid goes."""
+    halo = [withStroke(linewidth=3, foreground="white")]
+    ax.text(x, y, text, transform=ax.transAxes, va="top", fontsize=9, path_effects=halo, **look)
 
 
 def thousands(ax: Axes, axis: str = "y") -> None:

@@ -1,17 +1,19 @@
 """CLEVR's tables and figures from a small test-bed, counted again by plain loops over its rows."""
 
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 from PIL import Image
 
 from compvqa.clevr.effective import effective as smallest
 from compvqa.clevr.executor import values
 from compvqa.clevr.facets import FACETS
 from compvqa.clevr.language import OPERATORS
-from compvqa.clevr.paper import counts
+from compvqa.clevr.paper import counts, world
 from compvqa.clevr.paper.examples import Scenery, of_shape, sorts_of_one_scene
 from compvqa.clevr.paper.figures import effective, examples, guide, sample, statistics
 from compvqa.clevr.paper.world import attributes
@@ -19,6 +21,7 @@ from compvqa.clevr.scene import of_graph
 from compvqa.errors import InputError
 from compvqa.paper import figures, style, tables
 from compvqa.paper.claims import VERDICTS
+from compvqa.paper.figures import panels as panels_figure
 from compvqa.paper.panels import panels
 from compvqa.paper.reference import load
 from compvqa.paper.tables.findings import MISSING
@@ -283,6 +286,59 @@ def test_no_words_of_the_guide_leave_the_page(bed):
         if text.get_text() and text.get_visible():
             box = text.get_window_extent()
             assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
+
+
+def drawn(module, inputs):
+    """A figure that a module draws, as matplotlib has it."""
+    with style.applied():
+        figure = module.make(inputs, None)
+        figure.canvas.draw()
+    return figure
+
+
+def apart(one, other) -> bool:
+    """Whether two boxes of the screen, of one unit less to each side, have no place in common."""
+    return one.x1 - 1 <= other.x0 or other.x1 - 1 <= one.x0 or one.y1 - 1 <= other.y0 or other.y1 - 1 <= one.y0
+
+
+def test_no_number_of_a_bar_is_under_the_key_of_the_types(bed, other):
+    """Types of which the last has the longest bar: in the corner where a key of bars often stands."""
+    exists = [row for row in bed.rows() if from_json(row["program"])[-1].operation == "exist"]
+    for inputs in (bed.inputs, other(exists).inputs):
+        right = drawn(statistics, inputs).axes[1]
+        key = right.get_legend().get_window_extent()
+        numbers = [text for text in right.texts if "%" in text.get_text()]
+        assert numbers and all(apart(text.get_window_extent(), key) for text in numbers)
+
+
+def test_names_in_the_guides_picture_are_over_no_object(bed):
+    ax = drawn(guide, bed.inputs).axes[0]
+    graph = SceneStore(bed.scenes).graph(world._scene(Scenery.of(bed.inputs)))
+    boxes = [thing.box for thing in graph.objects.values()]
+    things = [Bbox([(x, y), (x + w, y + h)]).transformed(ax.transData) for x, y, w, h in boxes]
+    names = [text.get_window_extent() for text in ax.texts if len(text.get_text().split()) == 4]
+    assert len(names) == len(things)
+    assert all(apart(name, thing) for name in names for thing in things)
+    assert all(apart(one, another) for one, another in combinations(names, 2))
+
+
+def test_the_guide_says_of_which_shape_no_question_is(bed, other):
+    chain = of_shape(bed.dataset, True, (7, 10)).text
+    shown = words_of(guide, other([row for row in bed.rows() if row["text"] == chain][:1]).inputs)
+    assert "No question of this dataset is a tree." in shown
+    assert not any(text.startswith("No question") for text in words_of(guide, bed.inputs))
+
+
+def test_an_interval_is_seen_over_the_papers_diamond(bed):
+    wanted = PAGES["figure4"]
+    with style.applied():
+        figure = panels_figure.make(bed.inputs, wanted)
+    lines = [line for ax in figure.axes for line in ax.get_lines()]
+    diamonds = [line for line in lines if line.get_marker() == "D"]
+    intervals = [line for line in lines if len(set(line.get_xdata())) == 1 and len(line.get_xdata()) == 2]
+    assert diamonds and intervals
+    assert min(line.get_zorder() for line in intervals) > max(line.get_zorder() for line in diamonds)
+    assert {line.get_color() for line in intervals} & {line.get_mfc() for line in diamonds} == set()
 
 
 def test_another_languages_dataset_is_refused(bed, tmp_path, world):

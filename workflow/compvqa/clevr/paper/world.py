@@ -18,6 +18,7 @@ from compvqa.clevr.paper.drawing import middle
 from compvqa.clevr.paper.examples import Scenery
 from compvqa.clevr.trace import called
 from compvqa.paper import style
+from compvqa.paper.labels import Box, settle
 from compvqa.paper.page import EDGE, Page
 from compvqa.paper.scenery import framed, show
 from compvqa.scenes.graph import SceneGraph, Space
@@ -31,6 +32,7 @@ PICTURE = (3.3, 2.2)  # inches
 BELOW = EDGE + 0.3 + PICTURE[1] + 1.17  # where the attributes begin
 CROWD = 4, 6  # objects of a picture in which names have room
 SWATCH = 0.075  # inches
+PAD, AROUND = 1.0, 6  # points of background around a name; pixels of a box around a centre, to each side
 
 
 def draw_world(page: Page, scenery: Scenery, found: dict[str, dict[str, int]]) -> None:
@@ -78,34 +80,32 @@ def _scene(scenery: Scenery) -> str:
     def cost(scene_id: str) -> tuple:
         graph = scenery.graph(scene_id)
         away = max(CROWD[0] - len(graph.objects), len(graph.objects) - CROWD[1], 0)
-        rows = sorted(_over(graph, object_id)[1] for object_id in graph.objects) if graph.space else []
+        rows = sorted(_top(graph, object_id) for object_id in graph.objects) if graph.space else []
         least = min((after - before for before, after in pairwise(rows)), default=0)
         return scenery.picture(scene_id) is None, away, -least
 
     return min(tried, key=cost, default="")
 
 
-def _over(graph: SceneGraph, object_id: str) -> tuple[float, float]:
-    """The pixel over the middle of an object, where its name stands."""
+def _top(graph: SceneGraph, object_id: str) -> float:
+    """The row of pixels in which an object begins, or else that of its middle."""
     box, space = graph.objects[object_id].box, graph.space or Space({}, {}, {})
-    x, y = middle(box, space.centres[object_id])
-    return x, box[1] - 4 if box else y
+    return box[1] if box else middle(box, space.centres[object_id])[1]
 
 
 def _names(ax: Axes, graph: SceneGraph, size: tuple[int, int]) -> None:
-    """Write each object's words over it, inside the picture, a line higher where another's stand there."""
-    width, height = size
-    line, taken = 0.052 * height, list[tuple[float, float, float]]()
-    for object_id, name in sorted(called(graph).items(), key=lambda item: -_over(graph, item[0])[1]):
-        words = name.rpartition(" ")[0]
-        room = 0.0042 * width * len(words)  # half of the text
-        x, y = _over(graph, object_id)
-        x = min(max(x, room + 4), width - room - 4)
-        while clash := [top for left, top, half in taken if abs(left - x) < half + room and abs(top - y) < line]:
-            y = min(clash) - 1.01 * line  # a little more, so that rounding makes no clash of it
-        taken.append((x, y, room))
-        look = {"facecolor": "white", "edgecolor": "none", "alpha": 0.82, "pad": 1.0}
-        ax.text(x, max(y, 0.06 * height), words, ha="center", va="bottom", fontsize=5.6, bbox=look)
+    """Write each object's words beside it, over no object where there is room."""
+    words = {object_id: name.rpartition(" ")[0] for object_id, name in called(graph).items()}
+    boxes = [graph.objects[object_id].box or _around(graph, object_id) for object_id in words]
+    back = {"facecolor": "white", "edgecolor": "none", "alpha": 0.82, "pad": PAD}
+    texts = [ax.text(0, 0, told, fontsize=5.6, bbox=back) for told in words.values()]
+    settle(ax, texts, boxes, boxes, (0, 0, *size), PAD)
+
+
+def _around(graph: SceneGraph, object_id: str) -> Box:
+    """A small box around the centre of an object whose own is not known."""
+    x, y = (graph.space or Space({}, {}, {})).centres[object_id]
+    return x - AROUND, y - AROUND, 2 * AROUND, 2 * AROUND
 
 
 def _compass(page: Page, y: float, space: Space) -> None:

@@ -10,14 +10,13 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Rectangle
-from matplotlib.text import Text
 from PIL import Image
 
-from compvqa.covr.paper.labels import Box, leader, places
 from compvqa.covr.questions.references import matches
 from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.paper import style
 from compvqa.paper.explorer.pictures import facts
+from compvqa.paper.labels import Box, leader, settle
 from compvqa.paper.scenery import framed, show
 from compvqa.scenes.graph import SceneGraph
 
@@ -157,27 +156,11 @@ def _extent(frame: Mapping[str, Any], path: Path | None, boxes: Sequence[Box]) -
 def _name(ax: Axes, named: Sequence[tuple[str, Box]], things: Sequence[Box], scene: Box, color: str) -> None:
     """Write the names of boxes beside them, over none of the ``things`` of the scene where there is room."""
     back = {"facecolor": color, "edgecolor": "none", "pad": PAD}
-    look: dict[str, Any] = {"fontsize": 6.5, "color": "white", "bbox": back, "va": "top", "zorder": 4}
+    look: dict[str, Any] = {"fontsize": 6.5, "color": "white", "bbox": back, "zorder": 4}
     texts = [ax.text(0, 0, style.shortened(name, 16), **look) for name, _ in named]
-    ax.apply_aspect()
-    found = places([box for _, box in named], [_size(ax, text) for text in texts], things, scene)
-    border = _units(ax, PAD)
-    for text, label, (_, box) in zip(texts, found, named, strict=True):
-        text.set_position((label[0] + border, label[1] + border))
-        start, end = leader(label, box)
-        ax.plot(*zip(start, end, strict=True), color=color, lw=0.8, zorder=3)
-
-
-def _size(ax: Axes, text: Text) -> tuple[float, float]:
-    """The width and height of a name with its background, in the units of the axes."""
-    extent, border = text.get_window_extent().transformed(ax.transData.inverted()), 2 * _units(ax, PAD)
-    return abs(extent.width) + border, abs(extent.height) + border
-
-
-def _units(ax: Axes, points: float) -> float:
-    """A length in points in the units of the axes."""
-    start, end = ax.transData.inverted().transform([(0, 0), (points * ax.figure.dpi / 72, 0)])
-    return float(end[0] - start[0])
+    found = settle(ax, texts, [box for _, box in named], things, scene, PAD)
+    for label, (_, box) in zip(found, named, strict=True):
+        ax.plot(*zip(*leader(label, box), strict=True), color=color, lw=0.8, zorder=3)
 
 
 def _box(ax: Axes, box: Box, color: str, width: float) -> None:

@@ -37,5 +37,5 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     if "most" in reference.facts:
         lines.append((reference.facts["most"].text, style.PAPER))
     for number, (text, color) in enumerate(lines):
-        ax.text(0.015, 0.97 - 0.07 * number, text, transform=ax.transAxes, va="top", color=color, fontsize=9)
+        style.note(ax, 0.015, 0.97 - 0.07 * number, text, color=color)
     return figure

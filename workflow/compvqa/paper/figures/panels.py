@@ -16,7 +16,7 @@ from compvqa.paper.panels import Panel, Point, Told, panels, points
 from compvqa.paper.reference import Reference
 
 COLORS = (style.PAPER, style.PALE, style.TEAL, style.BLUE, style.PURPLE, style.ORANGE, style.GREEN, style.RED)
-DIAMOND: dict[str, Any] = {"marker": "D", "ls": "", "mfc": style.INK, "mec": "white", "ms": 6, "mew": 0.9, "zorder": 5}
+DIAMOND: dict[str, Any] = {"marker": "D", "ls": "", "mfc": "white", "mec": style.INK, "ms": 6, "mew": 1, "zorder": 4}
 GROUP = 0.86  # the width of a value's bars, of the 1 that it has
 FEWEST = 2  # points of a curve
 
@@ -64,7 +64,7 @@ def _bars(ax: Axes, panel: Panel, found: Sequence[Point], colors: Mapping[str, s
         there = [(x, score) for x, score in zip(at, scores, strict=True) if score]
         ax.bar([x for x, _ in there], [score.mean for _, score in there], width * 0.92, color=color)
         for x, score in there:
-            ax.plot([x, x], score.interval, color=style.INK, lw=0.9)
+            ax.plot([x, x], score.interval, color=style.INK, lw=0.9, zorder=5)  # over the diamonds
         papers = [(x, reference.value(point.place, column)) for x, point in zip(at, found, strict=True)]
         marks = [(x, value) for x, value in papers if isinstance(value, int | float)]
         if marks:

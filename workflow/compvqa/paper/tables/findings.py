@@ -19,6 +19,7 @@ MISSING = "not measured"
 FEW = 5  # numbers: of fewer no share is told
 POINTS = {True: VERDICTS[1], False: VERDICTS[2]}  # of what no interval decides
 COLUMNS = ("First", "Second", "Here", "By the paper's numbers", "The paper's words")
+DOUBT = "In brackets: the interval of our number, and its n, as in the table that it is of."
 TOLD = {True: "fits", False: "does not fit", None: ""}  # of the paper's own numbers
 
 
@@ -86,7 +87,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         rows.append(Row(fact.text, (*numbers, *(Cell(text, form="text") for text in words))))
     counts = ", ".join(f"{word}: {verdicts[word]}" for word in (*VERDICTS, MISSING))
     notes = (f"Of {len(rows)} claims, {counts}.", *reference.notes)
-    return Table(reference.title, reference.citation, "What is said", COLUMNS, tuple(rows), notes)
+    return Table(reference.title, reference.citation, "What is said", COLUMNS, tuple(rows), notes, doubt=DOUBT)
 
 
 def _of_several(text: str, quote: str, claim: Claim, share: tuple[float, float], found: Sequence[Decided]) -> Row:
@@ -170,4 +171,5 @@ def _read(paths: Iterable[Path]) -> Lines:
 
 
 def _cell(found: Number, claim: Claim) -> Cell:
-    return Cell(found.value, paper=found.paper, form=claim.form, asked=found.asked)
+    interval = found.ours and found.ours[1:]
+    return Cell(found.value, paper=found.paper, form=claim.form, asked=found.asked, interval=interval, n=found.n)

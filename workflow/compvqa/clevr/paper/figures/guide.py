@@ -54,6 +54,9 @@ def _questions(page: Page, shown: Sequence[tuple[Question, Program]]) -> None:
         page.write(x, EDGE + 0.54 + 0.165 * len(lines), question.answer, **answer)
         draw_program(page, x, OVER, program)
         x += extent(program)[0] + 0.25
+    if len(shown) == 1:  # the place of the other
+        kind = "chain" if extent(shown[0][1])[0] > 2 else "tree"
+        page.write(x, EDGE + 0.3, f"No question of this dataset is a {kind}.", fontsize=8, color=style.SOFT)
 
 
 def _catalog(page: Page) -> None:

@@ -20,7 +20,7 @@ KINDS = {"compare_integer": "compare integers", "compare_attribute": "compare at
 def make(inputs: Inputs, reference: Reference) -> Figure:
     """Shares of questions by their number of words, a line a part; and a bar a type, the last function."""
     dataset = one(inputs, "dataset")
-    figure, (left, right) = style.new(11, 4.4, columns=2, width_ratios=[1, 1.15])
+    figure, (left, right) = style.new(11, 4.8, columns=2, width_ratios=[1, 1.15])
     _lengths(left, counts.lengths(dataset))
     _types(right, counts.types(dataset))
     return figure
@@ -70,4 +70,4 @@ def _types(ax: Axes, found: dict[str, counts.Type]) -> None:
     ax.set_xlabel("% of all questions whose program is known")
     ax.grid(axis="x")
     ax.grid(visible=False, axis="y")
-    ax.legend(loc="lower right", fontsize=9)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3, fontsize=9)  # over no bar's number

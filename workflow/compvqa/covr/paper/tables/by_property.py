@@ -9,7 +9,7 @@ from compvqa.models.baseline import GENERATED
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
-from compvqa.paper.scores import Results
+from compvqa.paper.scores import Results, beside
 from compvqa.paper.splits import TESTED
 
 
@@ -29,7 +29,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         for place, name in enumerate([kind.name] * (kind.name in LISTED) + values):
             scores = [of.get(name) for of in found.values()]
             cells = [Cell(asked.get(name, 0), form="count")]
-            cells += [Cell(score.mean, score.deviation, asked=score.asked) if score else Cell() for score in scores]
+            cells += [beside(score, None, reference) for score in scores]
             note = "" if any(scores) else ("not trained" if name in asked else "no questions")
             minor = kind.bare and name != kind.name
             rows.append(Row(name, tuple(cells), note, 1, rule_above=bool(rows) and not place, minor=minor))

@@ -5,11 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.text import Text
 
 Box = tuple[float, float, float, float]  # left, top, width and height
 STEPS = 24  # places that are tried in each direction of the scene, besides those at the box's own edges
 BACKGROUND = 0.5  # share of the scene from which on a thing is behind all others, and may be covered
 OVER, ON = 8.0, 30.0  # what a name costs that is all over a thing, or over a name; a scene's width from its box costs 1
+
+
+def settle(
+    ax: Axes, texts: Sequence[Text], boxes: Sequence[Box], things: Sequence[Box], scene: Box, pad: float
+) -> list[Box]:
+    """Move the names of boxes (:func:`places`), whose background is ``pad`` points larger; gives where they are.
+
+    They are aligned by their upper left corners.
+    """
+    ax.apply_aspect()
+    border = _units(ax, pad)
+    found = places(boxes, [_size(ax, text, border) for text in texts], things, scene)
+    for text, label in zip(texts, found, strict=True):
+        text.set(x=label[0] + border, y=label[1] + border, ha="left", va="top")
+    return found
+
+
+def _size(ax: Axes, text: Text, border: float) -> tuple[float, float]:
+    """The width and height of a name with its background, in the units of the axes."""
+    extent = text.get_window_extent().transformed(ax.transData.inverted())
+    return abs(extent.width) + 2 * border, abs(extent.height) + 2 * border
+
+
+def _units(ax: Axes, points: float) -> float:
+    """A length in points in the units of the axes."""
+    start, end = ax.transData.inverted().transform([(0, 0), (points * ax.figure.dpi / 72, 0)])
+    return float(end[0] - start[0])
 
 
 def places(boxes: Sequence[Box], sizes: Sequence[tuple[float, float]], things: Sequence[Box], scene: Box) -> list[Box]:
