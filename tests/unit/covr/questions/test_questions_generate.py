@@ -15,6 +15,7 @@ from compvqa import tables
 from compvqa.covr.executor import answer_text, execute, trace
 from compvqa.covr.filters.images.presence import PRESENCE
 from compvqa.covr.language import LANGUAGE
+from compvqa.covr.questions import inputs
 from compvqa.covr.questions.gather import gather
 from compvqa.covr.questions.generate import QuestionsSettings, generate
 from compvqa.covr.questions.tables import QUESTIONS
@@ -327,6 +328,17 @@ def test_shards_gathered_are_the_whole(world, templates, distractors, tmp_path):
     assert counts["out"] == len(whole)
     reasons = {f"dropped: {r['reason']}" for r in tables.read(outs[1], DROPPED).to_pylist()}
     assert reasons == {key for key in whole_counts if key.startswith("dropped: ")}
+
+
+def test_how_many_seeds_are_held_at_a_time_changes_nothing(world, templates, generated, tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "BLOCK", 7)
+    assert run(world, templates, tmp_path) == generated
+
+
+def test_seeds_come_by_their_subgraphs(world, store):
+    files = world / "seeds.parquet", world / "related.parquet"
+    trees = [start.tree for _, start in inputs.read_seeds(*files, store.graph, None)]
+    assert trees == sorted(trees) and len(trees) == 250
 
 
 def test_a_share_of_the_seeds_gives_their_questions_and_no_others(world, templates, generated, tmp_path):

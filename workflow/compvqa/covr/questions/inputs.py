@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 
@@ -25,6 +25,7 @@ SEED_COLUMNS = ("seed", "subgraph_key", "scene_id", "split", "tree", "n_instance
 RELATED_COLUMNS = ("seed", "key", "scene_id", "rank", "nodes", "names")
 PRESENCE_COLUMNS = ("scene_id", "subgraph_key", "masked", "p")
 BATCH = 4_096  # rows read at a time
+BLOCK = 25_000  # seeds held at a time
 _parsed = lru_cache(maxsize=20_000)(parse)  # of one subgraph there are several seeds
 
 
@@ -45,13 +46,27 @@ def read_seeds(
     draws: Draws | None = None,
     readings: Readings | None = None,
 ) -> Iterator[tuple[Seed, Start]]:
-    """The seeds that have related scenes, in their order; with ``draws``, also random ones.
+    """The seeds that have related scenes; with ``draws``, also random ones.
 
-    ``readings`` tells them what else their names may be read as.
-
-    Both tables must be sorted by seed.
+    ``readings`` tells them what else their names may be read as. Both tables must be sorted by seed. A block of seeds
+    comes in the order of their subgraphs' JSON, which begins with the root: neighbours share scenes, whose graphs are
+    built once, and what was found of references in them.
     """
-    memory = Memory(scene, readings)
+    found = _read_seeds(seeds, related, scene, others, draws, Memory(scene, readings))
+    while block := sorted(islice(found, BLOCK), key=lambda item: item[1].tree, reverse=True):
+        while block:
+            yield block.pop()  # a seed grows while it is asked about
+
+
+def _read_seeds(
+    seeds: Path,
+    related: Path,
+    scene: Callable[[str], SceneGraph],
+    others: Others | None,
+    draws: Draws | None,
+    memory: Memory,
+) -> Iterator[tuple[Seed, Start]]:
+    """The same in the order of the tables."""
     groups = groupby(_rows(related, RELATED_COLUMNS), key=itemgetter("seed"))
     current = next(groups, None)
     for row in _rows(seeds, SEED_COLUMNS):
