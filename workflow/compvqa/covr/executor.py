@@ -7,7 +7,7 @@ has to look across scenes. An object is (index of its scene, object id), an imag
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,9 +20,9 @@ Value = bool | int | str
 
 
 class Entailment(Protocol):
-    """What the executor asks of a lexicon; a tuple is in order."""
+    """What the executor asks of a lexicon."""
 
-    def entailed(self, kind: str, name: str) -> Iterable[str]:
+    def entailed(self, kind: str, name: str) -> frozenset[str]:
         """All names n such that what is truly called n may also be called ``name``, itself included."""
 
 
@@ -54,12 +54,12 @@ class _World:
     lexicon: Entailment | None
     under_test: str | None = None
 
-    def names(self, kind: str, name: str) -> Sequence[str]:
-        """The annotated names that ``name`` stands for, in a stable order."""
-        if self.lexicon is None:
-            return (name,)
-        found = self.lexicon.entailed(kind, name)
-        return found if isinstance(found, tuple) else sorted(found)
+
+def meant(lexicon: Entailment | None, kind: str, name: str, there: Collection[str]) -> Sequence[str]:
+    """Those of the annotated names ``there``, of a scene or an object, that ``name`` stands for, in a stable order."""
+    if lexicon is None:
+        return (name,) if name in there else ()
+    return sorted(lexicon.entailed(kind, name).intersection(there))
 
 
 def execute(program: Program, scenes: Sequence[SceneGraph], lexicon: Entailment | None = None) -> Value:
@@ -107,14 +107,17 @@ def _scene(world: _World, row: Row, given: list) -> Objects:
 
 
 def _find(world: _World, row: Row, given: list) -> Objects:
-    names = world.names("noun", row.arguments[0])
-    if len(names) == 1:
-        return [scene.by_name.get(names[0], ()) for scene in world.scenes]
-    return [[found for name in names for found in scene.by_name.get(name, ())] for scene in world.scenes]
+    (noun,) = row.arguments
+    if world.lexicon is None:
+        return [scene.by_name.get(noun, ()) for scene in world.scenes]
+    return [
+        [found for name in meant(world.lexicon, "noun", noun, scene.by_name) for found in scene.by_name[name]]
+        for scene in world.scenes
+    ]
 
 
 def _has(world: _World, item: Object, attribute: str) -> bool:
-    return any(name in item.attributes for name in world.names("attribute", attribute))
+    return bool(meant(world.lexicon, "attribute", attribute, item.attributes))
 
 
 def _filter(world: _World, row: Row, given: list) -> Objects:
@@ -126,12 +129,12 @@ def _filter(world: _World, row: Row, given: list) -> Objects:
 
 def _related(world: _World, row: Row, given: list) -> Iterator[list[Relation]]:
     """Of each scene the relations that WithRelation's arguments and dependencies describe."""
-    names, with_modifiers = world.names("relation", row.arguments[0]), len(row.arguments) > 1
+    with_modifiers = len(row.arguments) > 1
     for index, (scene, subjects, targets) in enumerate(zip(world.scenes, given[0], given[1], strict=True)):
         found = []
         if subjects and targets:
-            for name in names:
-                for relation in scene.leading(name):
+            for name in meant(world.lexicon, "relation", row.arguments[0], scene.leading):
+                for relation in scene.leading[name]:
                     if relation.subject_id in subjects and relation.object_id in targets:
                         found.append(relation)
         if found and with_modifiers:
@@ -291,8 +294,8 @@ def _the_one(choices: Sequence[str], good: list[bool]) -> str:
 
 
 def _choose_name(world: _World, row: Row, given: list) -> str:
-    name = _item(world, given[0]).name
-    return _the_one(row.arguments, [name in world.names("noun", choice) for choice in row.arguments])
+    there = (_item(world, given[0]).name,)
+    return _the_one(row.arguments, [bool(meant(world.lexicon, "noun", choice, there)) for choice in row.arguments])
 
 
 def _choose_attribute(world: _World, row: Row, given: list) -> str:
@@ -301,11 +304,8 @@ def _choose_attribute(world: _World, row: Row, given: list) -> str:
 
 
 def _choose_relation(world: _World, row: Row, given: list) -> str:
-    held = given[0]
-    return _the_one(
-        row.arguments,
-        [any(name in held for name in world.names("relation", choice)) for choice in row.arguments],
-    )
+    good = [bool(meant(world.lexicon, "relation", choice, given[0])) for choice in row.arguments]
+    return _the_one(row.arguments, good)
 
 
 RUN: dict[str, Callable[[_World, Row, list], Any]] = {

@@ -98,9 +98,10 @@ class SceneGraph:
                 result.setdefault(name, []).append(Relation(name, relation.subject_id, object_id))
         return result
 
-    def leading(self, name: str) -> Sequence[Relation]:
-        """The relations of a name; if there are none, what a relation's modifier leads to by both their names."""
-        return self.by_relation[name] if name in self.by_relation else self.by_modifier.get(name, ())
+    @cached_property
+    def leading(self) -> dict[str, list[Relation]]:
+        """The relations of each name; of a name that is none's, what a modifier leads to by both their names."""
+        return self.by_modifier | self.by_relation
 
 
 def without(scene: SceneGraph, ids: Set[str]) -> SceneGraph:

@@ -40,7 +40,7 @@ def test_keys_are_dealt_evenly(rng, negatives):
 @given(SEEDS, POSITIVES)
 def test_preferred_keys_come_first_and_always_find_a_place(rng, positives):
     negatives = {"0_name": ["a1", "a2"], "0_attr": ["b1"], "0_neg_attr_root": ["c1"]}
-    chosen = choose(rng, positives, negatives, fewest=1, prefer=["*_neg_attr_root"])
+    chosen = choose(rng, positives, negatives, fewest=1, prefer=("*_neg_attr_root",))
     assert "c1" in chosen
 
 
@@ -51,5 +51,5 @@ def test_the_number_of_positives_and_the_order_vary():
 
 
 def test_patterns_of_keys():
-    assert fits("0_neg_attr_root", ["*_neg_attr_root"]) and fits("0_attr", ["0_attr"])
-    assert not fits("0_attr", ["*_name"]) and not fits("0_attr", [])
+    assert fits("0_neg_attr_root", ("*_neg_attr_root",)) and fits("0_attr", ("0_attr",))
+    assert not fits("0_attr", ("*_name",)) and not fits("0_attr", ())

@@ -7,13 +7,14 @@ from compvqa.covr.executor import ProgramError, answer_text, execute
 from compvqa.covr.questions.generate import QuestionsSettings, generate
 from compvqa.covr.questions.readings import Readings
 from compvqa.covr.questions.references import matches
+from compvqa.covr.questions.seed import Memory
 from compvqa.covr.questions.tables import QUESTIONS
 from compvqa.covr.subgraphs.subgraph import Edge, make
 from compvqa.programs.rows import from_json
 from compvqa.questions.tables import DROPPED
 from compvqa.scenes.graph import Object, Relation, SceneGraph, SceneStore
 from compvqa.scenes.lexicon import Lexicon, LexiconData
-from unit.covr.questions.question_worlds import write_world
+from unit.covr.questions.question_worlds import subgraphs, write_world
 
 LEXICON = Lexicon(
     LexiconData.model_validate({"nouns": {"cat": {"hypernyms": ["boy"]}}, "relations": {"near": {"entails": ["on"]}}})
@@ -78,7 +79,20 @@ def test_a_reference_may_refer_to_what_is_called_otherwise(world):
     )
     on_a_hat = make("boy", None, (Edge("on", make("hat")),))
     assert matches(scene, on_a_hat) == [] and matches(scene, on_a_hat, readings) == ["1"]
-    assert readings.several(on_a_hat) and not readings.several(make("hat"))
+    assert readings.read_as(on_a_hat) == {"cat", "near"} and not readings.read_as(make("hat"))
+
+
+def test_a_scene_is_clear_where_a_reference_refers_to_as_much_in_any_reading(world):
+    store, readings = SceneStore(world / "scenes"), Readings.of(LEXICON, world / "scenes")
+    memory, verdicts = Memory(store.graph, readings), set()
+    graphs = list(store.graphs(store.scenes["scene_id"].to_pylist()))
+    for g in {g for graph in graphs for g in subgraphs(graph)}:
+        clear = memory.clarity(g)
+        for scene in graphs:
+            same = len(matches(scene, g)) == len(matches(scene, g, readings))
+            assert same if clear is None else clear[scene.scene_id] == same
+            verdicts.add((clear is None, same))
+    assert verdicts == {(True, True), (False, True), (False, False)}
 
 
 def test_readings_matter_where_a_scene_holds_another_name(world):

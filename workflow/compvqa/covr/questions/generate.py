@@ -22,10 +22,9 @@ from compvqa.covr.questions.inputs import Start, read_others, read_seeds
 from compvqa.covr.questions.readings import Readings
 from compvqa.covr.questions.seed import FEWEST_IMAGES, MOST_IMAGES, Draft, Dropped, Seed
 from compvqa.covr.questions.tables import QUESTIONS
-from compvqa.covr.questions.templates import Template, load, module_of
+from compvqa.covr.questions.templates import Template, Wording, load, module_of
 from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.errors import InputError
-from compvqa.programs.rows import Program, walk
 from compvqa.progress import track
 from compvqa.questions.tables import DROPPED
 from compvqa.scenes.graph import SceneGraph, SceneStore
@@ -290,16 +289,16 @@ class _Maker:
             return Dropped("another answer than wanted")
         if isinstance(value, int) and value > LARGEST_ANSWER:
             return Dropped("number above 5")
-        if not self.holds(draft.wording.program, scenes, value):
+        if not self.holds(draft.wording, scenes, value):
             return Dropped("another answer if a name is read otherwise")
         return self.row(template, item, start, draft, value)
 
-    def holds(self, program: Program, scenes: Sequence[SceneGraph], value: Value) -> bool:
+    def holds(self, wording: Wording, scenes: Sequence[SceneGraph], value: Value) -> bool:
         """Whether the program gives the value too where its names stand for all that may be called so."""
-        if self.readings is None or not self.readings.matter(_names(program), scenes):
+        if self.readings is None or not self.readings.matter(wording.names, scenes):
             return True
         try:
-            return execute(program, scenes, self.readings) == value
+            return execute(wording.program, scenes, self.readings) == value
         except ProgramError:
             return False
 
@@ -323,9 +322,3 @@ class _Maker:
             "size": item.graph.size,
             "depth": item.graph.depth,
         }
-
-
-def _names(program: Program) -> Iterator[str]:
-    """All names that the program's rows, those of its sub-programs included, are given."""
-    for row in walk(program):
-        yield from (argument for argument in row.arguments if isinstance(argument, str))

@@ -25,31 +25,28 @@ TABLES = {"noun": OBJECTS, "attribute": ATTRIBUTES, "relation": RELATIONS}
 class Readings:
     """For each name the annotated names that may also be called so, itself included."""
 
-    def __init__(self, found: Mapping[str, Mapping[str, tuple[str, ...]]]):
+    def __init__(self, found: Mapping[str, Mapping[str, frozenset[str]]]):
         self._found = found
-        self._several: dict[Reference, bool] = {}
 
     @classmethod
     def of(cls, lexicon: Lexicon, scenes: Path) -> Readings:
         """The readings of all names of the scene tables in the folder ``scenes``, as the lexicon tells them."""
-        found: dict[str, dict[str, tuple[str, ...]]] = {}
+        found: dict[str, dict[str, frozenset[str]]] = {}
         for kind, schema in TABLES.items():
             column = tables.read(scenes / f"{schema.name}.parquet", schema, columns=["name"])["name"]
             specific: dict[str, set[str]] = {}
             for general, special in lexicon.entailments(kind, pc.unique(column).to_pylist()):
                 specific.setdefault(general, {general}).add(special)
-            found[kind] = {name: tuple(sorted(others)) for name, others in specific.items()}
+            found[kind] = {name: frozenset(others) for name, others in specific.items()}
         return cls(found)
 
-    def entailed(self, kind: str, name: str) -> Iterable[str]:
-        """The names n such that what is annotated as n may also be called ``name``, in order."""
-        return self._found[kind].get(name, (name,))
+    def entailed(self, kind: str, name: str) -> frozenset[str]:
+        """The names n such that what is annotated as n may also be called ``name``."""
+        return self._found[kind].get(name) or frozenset((name,))
 
-    def several(self, g: Reference) -> bool:
-        """Whether a name of the reference has another reading."""
-        if g not in self._several:
-            self._several[g] = any(name in self._found[kind] for kind, name in names(g))
-        return self._several[g]
+    def read_as(self, g: Reference) -> frozenset[str]:
+        """What else of the annotated names may be called by one of the reference's names."""
+        return frozenset().union(*(self.others.get(name, ()) for _, name in names(g)))
 
     @cached_property
     def others(self) -> Mapping[str, frozenset[str]]:
@@ -62,5 +59,5 @@ class Readings:
 
     def matter(self, names: Iterable[str], scenes: Sequence[SceneGraph]) -> bool:
         """Whether one of the scenes holds a name that may be called by one of ``names``, which is another."""
-        others = [found for name in set(names) if (found := self.others.get(name))]
+        others = [found for name in names if (found := self.others.get(name))]
         return any(not found.isdisjoint(scene.names) for found in others for scene in scenes)

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from compvqa.covr.executor import Entailment
+from compvqa.covr.executor import Entailment, meant
 from compvqa.covr.inflection import unsayable
 from compvqa.covr.subgraphs.subgraph import Edge, Held, Modifier, Reference, Subgraph, make
 from compvqa.programs.rows import Row
@@ -15,6 +15,7 @@ from compvqa.scenes.graph import Relation, SceneGraph
 ATTRIBUTE = "attr"  # in the key of a distractor whose attribute differs
 
 
+@lru_cache(maxsize=20_000)
 def without_attribute(g: Subgraph) -> Subgraph:
     """The subgraph without its root's attribute."""
     return replace(g, attribute=None)
@@ -162,8 +163,7 @@ def matches(scene: SceneGraph, g: Reference, read: Entailment | None = None) -> 
         return [item for item in matches(scene, g.edge.target, read) if item in held]
     found = _named(scene, g.name, read)
     if g.attribute is not None:
-        wanted = (g.attribute,) if read is None else read.entailed("attribute", g.attribute)
-        found = [item for item in found if any(name in scene.objects[item].attributes for name in wanted)]
+        found = [item for item in found if meant(read, "attribute", g.attribute, scene.objects[item].attributes)]
     for edge in g.edges:
         if not found:
             return []
@@ -174,20 +174,19 @@ def matches(scene: SceneGraph, g: Reference, read: Entailment | None = None) -> 
 
 def _related(scene: SceneGraph, edge: Edge, subjects: Container[str], read: Entailment | None) -> set[str]:
     """All that the subjects have the relation to."""
-    relations = (edge.name,) if read is None else read.entailed("relation", edge.name)
-    held = (r for name in relations for r in _modified(scene, scene.by_relation.get(name, ()), edge, read))
+    found = meant(read, "relation", edge.name, scene.by_relation)
+    held = (r for name in found for r in _modified(scene, scene.by_relation[name], edge, read))
     return {r.object_id for r in held if r.subject_id in subjects}
 
 
 def _named(scene: SceneGraph, noun: str, read: Entailment | None) -> Sequence[str]:
     if read is None:
         return scene.by_name.get(noun, ())
-    return [item for name in read.entailed("noun", noun) for item in scene.by_name.get(name, ())]
+    return [item for name in meant(read, "noun", noun, scene.by_name) for item in scene.by_name[name]]
 
 
 def _subjects(scene: SceneGraph, edge: Edge, read: Entailment | None) -> set[str]:
-    relations = (edge.name,) if read is None else read.entailed("relation", edge.name)
-    found = [name for name in relations if name in scene.by_relation]
+    found = meant(read, "relation", edge.name, scene.by_relation)
     objects = matches(scene, edge.target, read) if found else ()
     if not objects:
         return set()
@@ -209,7 +208,7 @@ def targets(scene: SceneGraph, subjects: Container[str], edge: Edge) -> list[str
 
 def _holding(scene: SceneGraph, edge: Edge) -> Iterable[Relation]:
     """The relations of the edge's name that have its modifiers."""
-    return _modified(scene, scene.leading(edge.name), edge)
+    return _modified(scene, scene.leading.get(edge.name, ()), edge)
 
 
 def _modified(

@@ -62,13 +62,11 @@ class Pool:
     multiples: list[str]
     negatives: dict[str, list[Negative]]
 
-    def scenes(self, keep: Callable[[str], bool], skip: Iterable[str] = ()) -> dict[str, list[str]]:
-        """The negative scenes that ``keep`` takes, by key, without keys that fit a pattern of ``skip``."""
-        skip = tuple(skip)
+    def scenes(self, keep: Callable[[str], bool]) -> dict[str, list[str]]:
+        """The negative scenes that ``keep`` takes, by key."""
         return {
             key: [negative.scene_id for negative in found if keep(negative.scene_id)]
             for key, found in self.negatives.items()
-            if not fits(key, skip)
         }
 
 
@@ -92,12 +90,16 @@ class Clarity(dict[str, bool]):
     def __init__(self, g: Reference, scene: Callable[[str], SceneGraph], numbers: Numbers, readings: Readings):
         super().__init__()
         self._g, self._scene, self._numbers, self._readings = g, scene, numbers, readings
+        self._others = readings.read_as(g)
 
     def __missing__(self, scene_id: str) -> bool:
         if len(self) == SCENES:
             self.clear()
-        read = len(matches(self._scene(scene_id), self._g, self._readings))
-        found = self[scene_id] = read == self._numbers[scene_id]
+        scene = self._scene(scene_id)
+        found = self[scene_id] = (
+            self._others.isdisjoint(scene.names)
+            or len(matches(scene, self._g, self._readings)) == self._numbers[scene_id]
+        )
         return found
 
 
@@ -114,7 +116,7 @@ class Memory:
 
     def _clarity(self, g: Reference) -> Clarity | None:
         """None: its names have no other reading."""
-        if self._readings is None or not self._readings.several(g):
+        if self._readings is None or not self._readings.read_as(g):
             return None
         return Clarity(g, self._scene, self.numbers(g), self._readings)
 
@@ -152,7 +154,6 @@ class Seed:
         self._others, self._random_scenes = others, random_scenes
         self._memory = memory or Memory(scene)
         self._pools: dict[tuple, Pool] = {}
-        self._found_in: dict[tuple[str, Negative], Subgraph] = {}
 
     def numbers(self, g: Reference) -> Numbers:
         """By scene the number of objects that ``g`` refers to."""
@@ -168,10 +169,7 @@ class Seed:
 
     def found_in(self, key: str, negative: Negative) -> Subgraph:
         """The subgraph that a distractor was chosen for: the seed's with the names found there."""
-        place = (key, negative)
-        if place not in self._found_in:
-            self._found_in[place] = in_distractor(self.graph, key, negative.nodes, negative.names)
-        return self._found_in[place]
+        return _in_distractor(self.graph, key, negative.nodes, negative.names)
 
     @cached_property
     def group(self) -> str | None:
@@ -186,7 +184,7 @@ class Seed:
         """Why no template should ask about the subgraph, if so."""
         return unclear(self.graph)
 
-    def has_keys(self, patterns: Iterable[str]) -> bool:
+    def has_keys(self, patterns: tuple[str, ...]) -> bool:
         """Whether there is a distractor whose key fits one of the patterns."""
         return any(fits(key, patterns) for key in self.negatives)
 
@@ -203,24 +201,24 @@ class Seed:
             self._pools[place] = self._pool(template.forbid, variant.others_exist, references)
         return self._pools[place]
 
-    def _pool(self, forbid: Sequence[str], others_exist: bool, references: Sequence[Reference]) -> Pool:
+    def _pool(self, forbid: tuple[str, ...], others_exist: bool, references: Sequence[Reference]) -> Pool:
         others = self._others
         asked = references if others_exist and others else ()
         simple = [closest_subgraphs(g if isinstance(g, Subgraph) else g.whole) for g in asked]
         clarity = [found for found in map(self._memory.clarity, references) if found is not None]
-
-        def good(scene_id: str) -> bool:
-            # lists, so that all are asked whatever the answers are: what is asked can be told before
-            seen = others is not None and any([all([others(scene_id, part) for part in parts]) for parts in simple])
-            return not seen and all(clear[scene_id] for clear in clarity)
-
         random_scenes = self._random_scenes
         negatives = self.negatives if random_scenes is None else self._easy(references, random_scenes)
         dealt = {key: found for key, found in negatives.items() if not fits(key, forbid)}
         if not simple and not clarity:
             return Pool(self.positives, self.multiples, dealt)
         distractors = (negative.scene_id for found in dealt.values() for negative in found)
-        left = set(filter(good, dict.fromkeys([*self.positives, *self.multiples, *distractors])))
+        scenes = list(dict.fromkeys([*self.positives, *self.multiples, *distractors]))
+        if others is not None and simple:
+            # lists, so that all are asked whatever the answers are: what is asked can be told before
+            scenes = [s for s in scenes if not any([all([others(s, part) for part in parts]) for parts in simple])]
+        for clear in clarity:
+            scenes = [scene_id for scene_id in scenes if clear[scene_id]]
+        left = set(scenes)
         return Pool(
             [scene_id for scene_id in self.positives if scene_id in left],
             [scene_id for scene_id in self.multiples if scene_id in left],
@@ -247,12 +245,13 @@ class Seed:
         return result
 
 
-def fits(key: str, patterns: Iterable[str]) -> bool:
+_in_distractor = lru_cache(maxsize=20_000)(in_distractor)  # seeds of one subgraph have distractors in common
+
+
+@lru_cache(maxsize=100_000)
+def fits(key: str, patterns: tuple[str, ...]) -> bool:
     """Whether a negative key fits one of the patterns (``*`` stands for anything)."""
-    return any(_fits(key, pattern) for pattern in patterns)
-
-
-_fits = lru_cache(maxsize=10_000)(fnmatchcase)
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
 def choose(
@@ -261,7 +260,7 @@ def choose(
     negatives: Mapping[str, Sequence[str]],
     fewest: int = 1,
     most: int = MOST_IMAGES,
-    prefer: Sequence[str] = (),
+    prefer: tuple[str, ...] = (),
 ) -> list[str]:
     """A shuffled set of at most five distinct scenes (COVR, section 3.3).
 
@@ -270,7 +269,7 @@ def choose(
     ``prefer`` are dealt first, and where there is such a key one place is kept for it.
     """
     n = rng.randint(min(fewest, len(positives)), min(most, len(positives)))
-    wanted = [key for key in negatives if fits(key, prefer) and negatives[key]]
+    wanted = [key for key in negatives if negatives[key] and fits(key, prefer)] if prefer else []
     if wanted and n == MOST_IMAGES:
         n -= 1
     rest = list(positives[1:])
@@ -292,10 +291,8 @@ def _deal(rng: random.Random, negatives: Mapping[str, Sequence[str]], first: Seq
     early, late = list(first), [key for key in negatives if key not in first]
     shuffle(rng, early)
     shuffle(rng, late)
-    hands = []
-    for key in early + late:
-        hand = list(negatives[key])
+    hands = [list(negatives[key]) for key in early + late if negatives[key]]
+    for hand in hands:
         shuffle(rng, hand)
-        hands.append(hand)
     for round_ in zip_longest(*hands):
         yield from (scene_id for scene_id in round_ if scene_id is not None)

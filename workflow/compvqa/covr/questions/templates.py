@@ -18,7 +18,7 @@ from compvqa.covr.subgraphs.subgraph import Held, Reference, Subgraph
 from compvqa.definitions import Definitions
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
-from compvqa.programs.rows import Row, to_json
+from compvqa.programs.rows import Row, to_json, walk
 from compvqa.settings import Settings
 
 SkeletonRow = tuple[str, list[str | int], list[int]]
@@ -135,6 +135,11 @@ class Wording:
     @cached_property
     def program_json(self) -> str:
         return to_json(self.program)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All names that the program's rows, those of its sub-programs included, are given."""
+        return frozenset(name for row in walk(self.program) for name in row.arguments if isinstance(name, str))
 
 
 class Phrase:

@@ -11,6 +11,7 @@ from compvqa.covr.questions.references import substitute, without_attribute
 from compvqa.covr.questions.seed import Draft, Dropped, Pool, Seed, choose, fits
 from compvqa.covr.questions.templates import Template, Variant, word
 from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.seeds import shuffle
 
 CHANGED = "0_attr"  # distractors that differ in nothing but the root's attribute
 NO_OWN, NO_OTHER = Dropped("no image with one such object"), Dropped("no image with the other answer")
@@ -34,7 +35,7 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     if other is not None:
         own, changed = _with_one_of_two(seed, other, own, changed[other])
     others = [scene_id for found in changed.values() for scene_id in found]
-    rng.shuffle(others)
+    shuffle(rng, others)
     images = (own, others)
     if ask != "query" and not all(images):
         yield NO_OTHER if own else NO_OWN
@@ -53,7 +54,7 @@ def _changed(seed: Seed, pool: Pool, ref: Subgraph) -> dict[str, list[str]]:
     numbers, own = seed.numbers(ref), seed.numbers(seed.graph)
     result: dict[str, list[str]] = {}
     for key, found in pool.negatives.items():
-        for negative in found if fits(key, [CHANGED]) else ():
+        for negative in found if fits(key, (CHANGED,)) else ():
             if unsayable("attribute", negative.names[0]):
                 continue
             if numbers[negative.scene_id] == 1 and own[negative.scene_id] == 0:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from compvqa.covr.inflection import is_mass
 from compvqa.covr.questions.references import repeats_noun, unclear
-from compvqa.covr.questions.seed import MOST_IMAGES, Draft, Dropped, Pool, Seed, choose
+from compvqa.covr.questions.seed import MOST_IMAGES, Draft, Dropped, Numbers, Pool, Seed, choose
 from compvqa.covr.questions.templates import Template, Variant, word
 from compvqa.covr.subgraphs.subgraph import Subgraph
+from compvqa.seeds import shuffle
 
 TRIES = 10  # draws of image sets until both answers were found
 COMPARISONS = {
@@ -36,12 +37,13 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     references = {"ref": seed.graph, "ref2": second}
     wording = word(variant, references, {"compare": compare} | COMPARISONS[compare])
     with_second = hands.pop(SECOND)
+    numbers = [seed.numbers(g) for g in references.values()]
     found: set[bool] = set()
     for _ in range(TRIES):
         several = rng.sample(with_second, rng.randint(1, min(len(with_second), MOST_IMAGES - 1)))
         first_dealt = {f"{SECOND} {index}": [scene_id] for index, scene_id in enumerate(several)}
         scenes = choose(rng, pool.positives, hands | first_dealt, prefer=(f"{SECOND} *",))
-        first, other = (_number(variant, seed, g, scenes) for g in references.values())
+        first, other = (_number(variant, number, scenes) for number in numbers)
         answer = HOLDS[compare](first, other)
         if first and other and answer not in found:
             found.add(answer)
@@ -57,7 +59,7 @@ def second_references(seed: Seed, rng: random.Random) -> Iterator[Subgraph]:
     Left out is what has no plural, is unclear, names a thing twice or equals g.
     """
     choices = [(key, negative) for key, found in seed.negatives.items() for negative in found]
-    rng.shuffle(choices)
+    shuffle(rng, choices)
     seen = {seed.graph}
     for key, negative in choices:
         second = seed.found_in(key, negative)
@@ -77,6 +79,6 @@ def places(seed: Seed, pool: Pool, second: Subgraph) -> dict[str, list[str]]:
     return without | {SECOND: list(dict.fromkeys(with_second))}
 
 
-def _number(variant: Variant, seed: Seed, g: Subgraph, scenes: Sequence[str]) -> int:
-    counts = list(map(seed.numbers(g).__getitem__, scenes))
+def _number(variant: Variant, numbers: Numbers, scenes: Sequence[str]) -> int:
+    counts = [numbers[scene_id] for scene_id in scenes]
     return sum(count > 0 for count in counts) if variant.options.get("images") else sum(counts)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from compvqa.covr.english import either_modifier, either_relation, either_target, what, what_modifier
 from compvqa.covr.inflection import PREPOSITIONS, be, possessive, unsayable
@@ -19,10 +20,11 @@ from compvqa.covr.subgraphs.subgraph import Edge, Subgraph, make
 Slots = dict[str, object]
 
 
-def leaves(g: Subgraph, where: str) -> list[Leaf]:
+@lru_cache(maxsize=20_000)
+def leaves(g: Subgraph, where: str) -> Sequence[Leaf]:
     """The leaves that can be asked about: no relation of g is "of", none beside a leaf has the same name."""
     if _says_of(g):
-        return []
+        return ()
     found = LEAVES[where](g)
     return [leaf for leaf in found if (leaf.modifier.name if leaf.modifier else leaf.edge.name) not in leaf.beside]
 
@@ -177,7 +179,7 @@ def _by_name(pool: Pool, kind: str, pattern: str, keep: Callable[[str, str], boo
     """The distractors of keys that fit the pattern, by the last of the names that differ there; it is of that kind."""
     result: dict[str, list[str]] = {}
     for key, found in pool.negatives.items():
-        for negative in found if fits(key, [pattern]) else ():
+        for negative in found if fits(key, (pattern,)) else ():
             name = negative.names[-1]
             if not unsayable(kind, name) and keep(negative.scene_id, name):
                 result.setdefault(name, []).append(negative.scene_id)
@@ -198,4 +200,4 @@ def _worded(variant: Variant, about: Asked, choices: Sequence[str]) -> Wording:
 
 
 def _set(rng: random.Random, shown: list[str], rest: dict[str, list[str]], about: Asked) -> list[str]:
-    return choose(rng, shown, rest, fewest=len(shown), most=len(shown), prefer=[about.decoys])
+    return choose(rng, shown, rest, fewest=len(shown), most=len(shown), prefer=(about.decoys,))

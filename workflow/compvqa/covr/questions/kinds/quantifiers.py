@@ -9,8 +9,9 @@ it is then referred to by the root ("No boys with a large tree behind them are w
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from compvqa.covr import inflection
 from compvqa.covr.english import modified
@@ -18,7 +19,7 @@ from compvqa.covr.inflection import group_name, said_attribute
 from compvqa.covr.questions.cuts import Leaf, inner_leaves, modifier_leaves, root_leaves, turns_round
 from compvqa.covr.questions.references import condition_rows, with_edges, without_attribute
 from compvqa.covr.questions.seed import Draft, Dropped, Pool, Seed, choose, fits
-from compvqa.covr.questions.templates import Template, Variant, word
+from compvqa.covr.questions.templates import Template, Variant, Wording, word
 from compvqa.covr.subgraphs.subgraph import Edge, Held, Reference, Subgraph, make
 
 OPERATORS = {"All": "All", "Some": "Some", "No": "None"}
@@ -37,9 +38,14 @@ class Form:
     leaf: Leaf | None = None  # where the condition is a modifier
 
 
-def forms(g: Subgraph, condition: str) -> Iterator[Form]:
+@lru_cache(maxsize=20_000)
+def forms(g: Subgraph, condition: str) -> Sequence[Form]:
     """The forms of one kind of condition: ``attribute``, ``relation``, ``both`` (branches of a V), ``modifier``, and of
     the object that the root leads to ``inner`` (its relations) or ``inner_attribute``."""
+    return tuple(_forms(g, condition))
+
+
+def _forms(g: Subgraph, condition: str) -> Iterator[Form]:
     if condition == "attribute":
         if g.attribute is not None:
             yield Form(without_attribute(g), g, g.attribute, (), ("0_attr",))
@@ -101,8 +107,17 @@ def _of_form(
     quantifier = SAME if same else rng.choice(sorted(OPERATORS))
     pool = seed.pool(template, variant, [form.scope])
     sets = _sets(quantifier, _Scenes.of(seed, pool, form, seed.group if same else None), rng)
+    wording = _worded(variant, seed, form, quantifier) if sets else None
+    for answer in (True, False):
+        if wording is not None and answer in sets:
+            yield Draft(wording, sets[answer], answer)
+        else:
+            yield Dropped(f"no image set for {quantifier} to be {str(answer).lower()}")
+
+
+def _worded(variant: Variant, seed: Seed, form: Form, quantifier: str) -> Wording:
     condition = make(form.scope.name, None, form.edges)
-    wording = word(
+    return word(
         variant,
         {"scope": form.scope, "condition": condition},
         {
@@ -115,11 +130,6 @@ def _of_form(
             "test": condition_rows(form.attribute, form.edges),
         },
     )
-    for answer in (True, False):
-        if answer in sets:
-            yield Draft(wording, sets[answer], answer)
-        else:
-            yield Dropped(f"no image set for {quantifier} to be {str(answer).lower()}")
 
 
 @dataclass(frozen=True)
