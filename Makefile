@@ -1,6 +1,7 @@
 # Two commands: `make demo` runs the whole chain on the sprites world, `make test` checks the project.
 PYTHON ?= python3
 VENV ?= .venv
+INSPECT = .venv-inspect
 CORES ?= all
 CONFIG ?= config/config.yaml
 BIN := $(VENV)/bin
@@ -50,11 +51,10 @@ plan: $(VENV)/.installed  ## say what a run of CONFIG would do, why, and about w
 costs: $(VENV)/.installed  ## put what a finished run of CONFIG cost into config/costs.tsv
 	@$(BIN)/python workflow/plan.py --configfile $(CONFIG) --measure
 
-test: lint  ## lint, then all tests
+test: lint $(INSPECT)/.installed  ## lint, then all tests
 	@echo "Testing: about 20 minutes on two cores."
 	$(BIN)/pytest -n 3 --dist loadgroup
 
-INSPECT = .venv-inspect
 inspect: $(INSPECT)/.installed  ## set up what asks vision-language models, in an environment of its own (docs/asking.md)
 $(INSPECT)/.installed: requirements-inspect.lock
 	$(PYTHON) -m venv $(INSPECT)
