@@ -113,7 +113,9 @@ def test_a_run_s_numbers_are_shares_of_its_questions(at):
 def test_mean_and_deviation_weigh_runs_alike_and_are_of_the_population(at):
     values = [COMPLEX.of(run) for run in at]
     assert mean_of(at, COMPLEX) == pytest.approx((fmean(values), pstdev(values)))
-    assert Bootstrap(50).estimate(at, COMPLEX).value == pytest.approx(fmean(values))
+    estimate = Bootstrap(50).estimate(at, COMPLEX)
+    assert (estimate.value, estimate.deviation) == pytest.approx((fmean(values), pstdev(values)))
+    assert Bootstrap(50).estimate(at[:1], COMPLEX).deviation is None  # one run says nothing of how far runs differ
 
 
 def test_what_splits_hold_out_is_read_from_their_files(runs):

@@ -26,7 +26,8 @@ Cluster = list[np.ndarray]  # of a pair: each run's number as its questions are 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over runs with their population deviation, its interval, and of how many runs and pairs it is."""
+    """A mean over runs with their population deviation (None of one run), its interval, and of how many runs and pairs
+    it is."""
 
     value: float
     deviation: float | None
@@ -51,7 +52,9 @@ class Bootstrap:
             return None
         clusters = self._clusters(runs, measure)
         (means,) = self._means([list(clusters.values())], "mean", measure, runs)
-        return Estimate(*mean_of(runs, measure), interval(means, self.level), len(runs), len(clusters))
+        mean, deviation = mean_of(runs, measure)
+        spread = deviation if len(runs) > 1 else None
+        return Estimate(mean, spread, interval(means, self.level), len(runs), len(clusters))
 
     def difference(
         self, runs: Sequence[Tested], others: Sequence[Tested], measure: Measure, paired: bool
