@@ -56,9 +56,8 @@ test: lint $(INSPECT)/.installed  ## lint, then all tests
 	$(BIN)/pytest -n 3 --dist loadgroup
 
 inspect: $(INSPECT)/.installed  ## set up what asks vision-language models, in an environment of its own (docs/asking.md)
-$(INSPECT)/.installed: requirements-inspect.lock
-	$(PYTHON) -m venv $(INSPECT)
-	$(INSPECT)/bin/python -m pip install --quiet --no-deps --require-hashes --requirement $<
+$(INSPECT)/.installed: requirements-inspect.lock envs/setup.py
+	$(PYTHON) envs/setup.py $(INSPECT) --lock $<
 	@touch $@
 
 test-inspect: $(INSPECT)/.installed $(VENV)/.installed-dev  ## the tests that ask models behind a server on loopback (minutes)

@@ -2,6 +2,7 @@
 
     python3 envs/setup.py .venv            # requirements.lock, the package itself, and a PyTorch that works here
     python3 envs/setup.py .venv --dev      # what requirements-dev.lock has besides
+    python3 envs/setup.py .venv-inspect --lock requirements-inspect.lock    # what this lock names, and nothing else
 
 PyTorch on PyPI is built for NVIDIA's GPUs and brings CUDA, gigabytes. Without an NVIDIA driver its CPU build is taken
 instead, where one is in reach: in a folder that pip is told of (find-links), or on PyTorch's own index. TORCH in the
@@ -22,9 +23,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 UV = "0.13.9"
 OLDEST = (3, 11)
-COMPLETE, SMALL = "complete", "small"
+COMPLETE, SMALL, ALONE = "complete", "small", "a lock alone"
 # Of the environment on Linux, measured: GB to download, GB installed, and how long on a fast line.
-SIZES = {COMPLETE: (3.0, 5.4, "half a minute"), SMALL: (0.5, 1.6, "a few seconds")}
+SIZES = {COMPLETE: (3.0, 5.4, "half a minute"), SMALL: (0.5, 1.6, "a few seconds"), ALONE: (0.2, 0.9, "a few seconds")}
 WHOLE_LOCK = {COMPLETE: [], SMALL: ["--excludes", "envs/accelerator.txt"]}
 TENSOR = "import torch; assert torch.ones(2).sum().item() == 2; print(torch.__version__)"
 
@@ -38,11 +39,14 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the virtual environment; made where there is none")
     parser.add_argument("--dev", action="store_true", help="install what the tests need besides, into an environment")
+    parser.add_argument("--lock", help="install what this lock names, and nothing else, into an environment of its own")
     given = parser.parse_args(arguments)
     folder = given.folder.absolute()
     try:
         if given.dev:
             Environment(folder).install_lock("requirements-dev.lock", WHOLE_LOCK[SMALL])
+        elif given.lock:
+            prepare(folder, SIZES[ALONE][1]).install_lock(given.lock, [])
         else:
             set_up(folder, os.environ.get("TORCH") or "auto")
     except SetupError as error:
@@ -51,18 +55,9 @@ def main(arguments=None):
 
 def set_up(folder, wanted):
     """Make or complete the environment in ``folder``; ``wanted``: auto, cpu or cuda."""
-    if sys.version_info < OLDEST:
-        raise SetupError(
-            f"needs Python 3.11 or later, this is {platform.python_version()}: "
-            "name another, as in `make PYTHON=python3.12 demo`."
-        )
     if wanted not in ("auto", "cpu", "cuda"):
         raise SetupError(f"TORCH is {wanted!r}: set it to cpu, cuda or auto.")
-    if shutil.which(str(folder / "bin/pip")) is None:
-        make_environment(folder)
-    require_space(folder, SIZES[SMALL][1])
-    environment = Environment(folder)
-    environment.install_uv()
+    environment = prepare(folder, SIZES[SMALL][1])
     version = locked_torch()
     small, why = choose_build(environment, version, wanted)
     build = SMALL if small else COMPLETE
@@ -78,6 +73,21 @@ def set_up(folder, wanted):
         environment.uv(*small, what="PyTorch's CPU build")
     environment.uv("--no-deps", "--no-build-isolation", "--editable", ".", what="compvqa itself")
     check_torch(environment)
+
+
+def prepare(folder, needed):
+    """The environment in ``folder``, with uv and nothing else where there was none; it is to hold ``needed`` GB."""
+    if sys.version_info < OLDEST:
+        raise SetupError(
+            f"needs Python 3.11 or later, this is {platform.python_version()}: "
+            "name another, as in `make PYTHON=python3.12 demo`."
+        )
+    if shutil.which(str(folder / "bin/pip")) is None:
+        make_environment(folder)
+    require_space(folder, needed)
+    environment = Environment(folder)
+    environment.install_uv()
+    return environment
 
 
 def make_environment(folder):

@@ -103,3 +103,18 @@ def test_what_pip_is_told_is_handed_on_and_the_environment_wins(setup, monkeypat
     monkeypatch.setenv("UV_DEFAULT_INDEX", "https://b.example/simple")
     handed = setup.Environment(Path(sys.executable).parents[1])._environ
     assert handed["UV_DEFAULT_INDEX"] == "https://b.example/simple"
+
+
+def test_a_lock_alone_is_installed_into_an_environment_that_is_made_first(setup, monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(setup, "make_environment", lambda folder: folder.mkdir() or asked.append(["venv", str(folder)]))
+    monkeypatch.setattr(setup.subprocess, "run", lambda command, **_: asked.append(command) or done())
+    setup.main([str(tmp_path / "venv"), "--lock", "some.lock"])
+    made, *_, last = asked
+    assert made == ["venv", str(tmp_path / "venv")]
+    assert last[:3] == [str(tmp_path / "venv/bin/uv"), "pip", "install"] and "--require-hashes" in last
+    assert last[-2:] == ["--requirements", "some.lock"]
+
+
+def done() -> subprocess.CompletedProcess:
+    return subprocess.CompletedProcess([], 0, "", "")
