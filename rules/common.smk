@@ -81,7 +81,7 @@ try:
         check_use(
             read_definition(SPLITS.load(name)),
             CONFIG.models.curve.splits,
-            CONFIG.models.variants if name in CONFIG.models.splits else [],
+            CONFIG.models.variants_on(name) if name in CONFIG.models.splits else [],
         )
 except InputError as error:
     raise WorkflowError(str(error)) from None

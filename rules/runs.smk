@@ -112,7 +112,7 @@ def variants(model, split):
     curve = CONFIG.models.curve
     if fine_tuned(model):
         return [IID] * (split == IID)
-    named = CONFIG.models.variants if split != IID else ()
+    named = CONFIG.models.variants_on(split) if split != IID else ()
     asked = {"": split in (IID, *trained_on(model)), "easy": CONFIG.models.easy}
     asked |= {"curve": split in curve.splits and model in (curve.models or CONFIG.models.trained), "asked": False}
     found = setup_of(split).variants
@@ -142,7 +142,7 @@ def untrained(split):
     in the main chain is answered in that of the split iid."""
     if split == IID:
         return [IID]
-    found, named = setup_of(split).variants, CONFIG.models.variants
+    found, named = setup_of(split).variants, CONFIG.models.variants_on(split)
     return [name for name, of in found.items() if not (of.asked or of.model) and (not named or name in named)]
 
 

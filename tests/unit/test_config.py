@@ -115,6 +115,10 @@ def test_the_list_of_all_defaults_is_the_generated_one_and_says_the_defaults(roo
             {"models": {"trained": ["a"], "splits_of": {"a": ["iid"]}}},
             "splits_of names iid, which is not in models.splits",
         ),
+        (
+            {"models": {"trained": ["a"], "variants_of": {"has-count": ["comp"]}}},
+            "variants_of names has-count, which is not in models.splits",
+        ),
         ({"models": {"splits": ["iid"]}}, "models.splits does nothing without models.trained"),
         ({"models": {"curve": {"models": ["vilbert"]}}}, "curve.models names vilbert, which is not in models.trained"),
         (

@@ -93,6 +93,9 @@ class ModelsSection(Settings):
         description="variants of these runs, of those that a setup trains on every split, such as comp and size, or "
         "small, medium and large; empty: all",
     )
+    variants_of: dict[str, tuple[str, ...]] | None = Field(
+        None, description="for a split, the variants of its runs where these are not those of variants; null: for none"
+    )
     easy: bool = Field(
         False,
         description="train each model on questions with random images for distractors as well (VBEasyDistractors)",
@@ -116,6 +119,10 @@ class ModelsSection(Settings):
         "every batch; all other jobs of models ask for one, or for none where this is 0",
     )
     cpus: int = Field(1, ge=1, description="cores that a training job asks for")
+
+    def variants_on(self, split: str) -> tuple[str, ...]:
+        """The variants that are named for a split's runs; none: all."""
+        return (self.variants_of or {}).get(split, self.variants)
 
 
 class PaperSection(Settings):
@@ -301,6 +308,8 @@ class Config(Settings):
                 if name not in known:
                     where = "models.trained" if name == model else "models.splits"
                     raise ValueError(f"models.splits_of names {name}, which is not in {where}")
+        if unknown := sorted(set(self.models.variants_of or ()) - set(self.models.splits)):
+            raise ValueError(f"models.variants_of names {unknown[0]}, which is not in models.splits")
         if not self.models.trained and any(idle.values()):
             key = next(key for key, value in idle.items() if value)
             raise ValueError(f"models.{key} does nothing without models.trained: name a model there, or leave it out")
