@@ -16,7 +16,7 @@ if CONFIG.lexicon:
         container:
             CONTAINERS["data"]
         params:
-            source=data(CONFIG.lexicon.option()),
+            source=data(CONFIG.lexicon.options()),
             code=code_of("lexicon"),
         shell:
             "python -m compvqa lexicon {output.lexicon:q} {params.source:q}" f"{LOG}"

@@ -1,6 +1,9 @@
 """The word filter on pairs of real names that people labelled."""
 
+import csv
+import os
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -72,3 +75,25 @@ def test_the_rules_on_relations_agree_with_people_in_four_of_five_pairs(labelled
     said = {True: "exclusive", False: "overlapping"}
     right = [said[lexicon.exclusive("relation", row["x"], row["y"]) > 0.5] == row["label"] for row in rows]
     assert sum(right) >= 0.8 * len(right)
+
+
+WORDNET = [Path(folder) for folder in (os.environ.get("WORDNET", ""), "/usr/share/wordnet") if folder]
+
+
+def test_parts_and_near_synonyms_overlap_by_wordnet_and_what_is_exclusive_stays_so(root, shared):
+    """On pairs that were not looked at when the rule was chosen (config/README.md has the shares)."""
+    folder = next((folder for folder in WORDNET if (folder / "data.noun").is_file()), None)
+    if folder is None:
+        pytest.skip("needs WordNet's data.noun in the folder WORDNET, or Debian's wordnet-base")
+    rules = Lexicon.from_gqa(shared / "data/vocab")
+    both, right = rules.with_wordnet(folder), Counter()
+    with (root / "tests/fixtures/noun_pairs.tsv").open() as file:
+        pairs = [row for row in csv.DictReader(file, delimiter="\t") if row["for"] == "held out"]
+    for row in pairs:
+        for name, lexicon in (("rules", rules), ("both", both)):
+            overlap = lexicon.exclusive("noun", row["first"], row["second"]) <= 0.5
+            right[name, row["kind"]] += overlap == (row["overlapping"] == "yes")
+    assert Counter(row["kind"] for row in pairs) == {"part": 40, "near": 40, "control": 80}
+    assert sum(n for (name, _), n in right.items() if name == "both") >= 0.85 * len(pairs)
+    assert right["both", "near"] >= 0.85 * 40 > right["rules", "near"]
+    assert right["both", "part"] >= 0.65 * 40 > right["rules", "part"]

@@ -30,13 +30,17 @@ from compvqa.splits.setups import SplitSettings
 
 WORLDS = "compvqa.scenes.worlds"
 ONTOLOGY = ("gqa_objects.txt", "gqa_attributes.txt", "gqa_relations.txt")
+WORDNET = ("data.noun", "index.noun")
 
 
 class LexiconSource(Settings):
-    """Where the vocabulary's knowledge comes from: one of the two."""
+    """Where the vocabulary's knowledge comes from: a file or GQA's ontology, and WordNet besides."""
 
     file: Path | None = Field(None, description="a lexicon (JSON), as the sprites world writes one")
     gqa: Path | None = Field(None, description="folder of GQA's ontology files")
+    wordnet: Path | None = Field(
+        None, description="folder of WordNet's data.noun and index.noun: parts, near-synonyms and kinds of nouns"
+    )
 
     @model_validator(mode="after")
     def _one(self) -> LexiconSource:
@@ -44,13 +48,14 @@ class LexiconSource(Settings):
             raise ValueError("give either file or gqa")
         return self
 
-    def option(self) -> str:
-        """The option of the command line that names it."""
-        return f"--file={self.file}" if self.file else f"--gqa={self.gqa}"
+    def options(self) -> list[str]:
+        """The options of the command line that name it."""
+        return [f"--{name}={path}" for name in ("file", "gqa", "wordnet") if (path := getattr(self, name))]
 
     def files(self) -> list[str]:
         """The files to read."""
-        return [str(self.file)] if self.gqa is None else [str(self.gqa / name) for name in ONTOLOGY]
+        own = [str(self.file)] if self.gqa is None else [str(self.gqa / name) for name in ONTOLOGY]
+        return own if self.wordnet is None else [*own, *(str(self.wordnet / name) for name in WORDNET)]
 
 
 class SplitsSection(SplitSettings):

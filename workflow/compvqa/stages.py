@@ -17,7 +17,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "clevr_world": ("compvqa.scenes.worlds.clevr", "compvqa.scenes.worlds.clevr.renderers.{renderer}"),
     "clevr_pool": ("compvqa.scenes.worlds.clevr_pools", "compvqa.scenes.worlds.clevr.renderers.{renderer}"),
     "gather_clevr": ("compvqa.scenes.worlds.clevr",),
-    "lexicon": ("compvqa.scenes.lexicon", "compvqa.scenes.ontology"),
+    "lexicon": ("compvqa.scenes.lexicon", "compvqa.scenes.ontology", "compvqa.scenes.wordnet"),
     "ingest": ("compvqa.scenes.ingest", "compvqa.scenes.readers.{reader}"),
     "scenes": ("compvqa.scenes.ingest",),
     "read_paraphrases": ("compvqa.questions.paraphrases",),

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, add, place_tables, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Seed, add, optional, place_tables, scene_tables
 from compvqa.settings import Settings
 
 
@@ -97,9 +97,10 @@ def lexicon(
     out: Annotated[Path, typer.Argument(help="The lexicon to write (JSON).")],
     file: Annotated[Path | None, typer.Option(help="A lexicon of your own (JSON).")] = None,
     gqa: Annotated[Path | None, typer.Option(help="Folder of GQA's ontology files.")] = None,
+    wordnet: Annotated[Path | None, typer.Option(help="Folder of WordNet's data.noun and index.noun.")] = None,
     code: Code = None,
 ) -> None:
-    """Make the vocabulary's lexicon from a file, or from GQA's ontology."""
+    """Make the vocabulary's lexicon from a file, or from GQA's ontology; what nouns mean besides, from WordNet."""
     from compvqa.errors import InputError
     from compvqa.scenes.lexicon import Lexicon
 
@@ -110,10 +111,11 @@ def lexicon(
 
     def work() -> dict[str, int]:
         made = Lexicon.load(given) if file else Lexicon.from_gqa(given)
+        made = made.with_wordnet(wordnet) if wordnet else made
         made.dump(out)
         return {kind: len(getattr(made.data, kind)) for kind in ("nouns", "attributes", "relations")}
 
-    frame.run(work, [given], [out])
+    frame.run(work, [given, *optional(wordnet)], [out])
 
 
 def ingest(

@@ -9,7 +9,8 @@ A lexicon is a JSON file (sprites write their own; ``filters/ontology.py`` makes
 * ``complete``: whether the entries tell all that overlaps among their names; if not, rules on the words of
   relations go on where the entries end;
 * ``parts``: category → categories whose things have such parts; ``blurred``: sets of categories whose
-  members have no clear border ("ground", "field").
+  members have no clear border ("ground", "field");
+* ``senses``: what nouns mean, of which kinds that is and of what it is a part, as WordNet tells (``scenes/senses.py``).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from compvqa.errors import InputError
 from compvqa.files import read_json, write_json
 from compvqa.scenes import relation_words
+from compvqa.scenes.senses import SenseData, Senses
 
 if TYPE_CHECKING:
     import inflect
@@ -72,6 +74,7 @@ class LexiconData(BaseModel):
     complete: bool = True
     parts: dict[str, list[str]] = {}
     blurred: list[list[str]] = []
+    senses: SenseData = SenseData()
 
 
 class Lexicon:
@@ -98,6 +101,12 @@ class Lexicon:
         from compvqa.scenes import ontology
 
         return cls(ontology.read(Path(folder)))
+
+    def with_wordnet(self, folder: Path | str) -> Lexicon:
+        """The same with what nouns mean by WordNet's files in ``folder`` (``data.noun``, ``index.noun``)."""
+        from compvqa.scenes import wordnet
+
+        return Lexicon(self.data.model_copy(update={"senses": wordnet.read(Path(folder))}))
 
     def dump(self, path: Path | str) -> None:
         """Write the lexicon as JSON; :meth:`load` reads it back."""
@@ -150,6 +159,10 @@ class Lexicon:
         return self._attributes(x, y) if kind == "attribute" else self._relations(x, y)
 
     # ------------------------------------------------------------------ tables made once
+
+    @cached_property
+    def _senses(self) -> Senses:
+        return Senses(self.data.senses)
 
     @cached_property
     def _above(self) -> dict[str, dict[str, set[str]]]:
@@ -223,11 +236,11 @@ class Lexicon:
         if self._vague(x, y) or self._vague(y, x):
             return RELATED
         people = self._person(x) and self._person(y)
-        if people:
+        if people and (self._facets(x) or self._facets(y)):
             return self._people(x, y)
-        if self._neighbours(x, y):
+        if self._senses.overlap(self._meant(x), self._meant(y)) or (not people and self._neighbours(x, y)):
             return UNSURE
-        known = x in self.data.nouns and y in self.data.nouns
+        known = not people and x in self.data.nouns and y in self.data.nouns
         return KNOWN if known else GUESSED
 
     def _known_noun(self, noun: str) -> str:
@@ -236,6 +249,11 @@ class Lexicon:
             if form in self._below["noun"]:
                 return form
         return singular(noun.lower())
+
+    def _meant(self, noun: str) -> tuple[str, ...]:
+        """The forms of a noun whose meanings are known: its singular and itself, or else its last word."""
+        forms = singular(noun), noun
+        return forms if any(form in self.data.senses.nouns for form in forms) else (_head(noun),)
 
     def _noun_above(self, noun: str) -> set[str]:
         above = self._above["noun"].get(noun, {noun})
@@ -252,11 +270,10 @@ class Lexicon:
         return "person" in self.data.nouns and noun.endswith(AGENTS)
 
     def _people(self, x: str, y: str) -> float:
-        """A word for sex and age ("woman") fits every role ("doctor") unless they disagree; roles exclude."""
+        """A word for sex and age ("woman") fits every role ("doctor") unless they disagree."""
         facets_x, facets_y = self._facets(x), self._facets(y)
-        if any(facets_y.get(facet, value) != value for facet, value in facets_x.items()):
-            return KNOWN
-        return UNSURE if facets_x or facets_y else GUESSED
+        disagree = any(facets_y.get(facet, value) != value for facet, value in facets_x.items())
+        return KNOWN if disagree else UNSURE
 
     def _facets(self, noun: str) -> dict[str, str]:
         for form in (noun, _head(noun)):
