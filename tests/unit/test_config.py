@@ -153,6 +153,11 @@ def test_what_does_not_fit_is_refused_in_one_sentence(change, words):
     assert "\n" not in str(told.value)
 
 
+def test_what_is_wrong_between_keys_is_told_without_the_whole_config():
+    with pytest.raises(InputError, match=r"^the config is wrong: two sources have one name\.$"):
+        load_config(MINE | {"sources": MINE["sources"] * 2})
+
+
 def test_models_that_are_asked_have_splits_too():
     assert load_config(MINE | {"models": {"asked": ["vlm-5-shots"], "splits": ["some"]}, "splits": {"names": ["some"]}})
 

@@ -52,6 +52,8 @@ def validate(model: type[S], data: object, section: str = "") -> S:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in (*([section] if section else []), *first["loc"])) or "the config"
+        if where == "the config" and first["type"] == "value_error":  # of several keys, which it names
+            raise InputError(f"the config is wrong: {first['ctx']['error']}.") from None
         if first["type"] == "extra_forbidden":
             known = ", ".join(sorted(model.model_fields))
             raise InputError(f"config key {where} is unknown: correct or remove it (known here: {known}).") from None
