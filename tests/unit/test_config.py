@@ -4,6 +4,7 @@ import re
 
 import pytest
 import yaml
+from snakemake.utils import update_config
 
 from compvqa.config import load_config, read_config, schema
 from compvqa.defaults import defaults
@@ -156,6 +157,47 @@ def test_what_does_not_fit_is_refused_in_one_sentence(change, words):
 def test_what_is_wrong_between_keys_is_told_without_the_whole_config():
     with pytest.raises(InputError, match=r"^the config is wrong: two sources have one name\.$"):
         load_config(MINE | {"sources": MINE["sources"] * 2})
+
+
+DRAWN = {"images": {"a": "pictures"}, "truth": "truth", "aside": "aside"}  # all that a learned image filter needs
+RELEASED_FEATURES = {"features": {"released": {"sources": [TSV], "lacks": ["a"]}}}
+
+
+@pytest.mark.parametrize(
+    ("method", "given"), [("none", {}), ("none", DRAWN), ("learned", RELEASED_FEATURES), ("learned", DRAWN)]
+)
+def test_a_target_risk_is_taken_only_where_a_learned_image_filter_and_images_apart_tell_risks(method, given):
+    dataset = {"kind": "covr", "presence": {"method": method}}
+    assert load_config(MINE | given | {"dataset": dataset}).dataset.balance.target_risk is None
+    aimed = MINE | given | {"dataset": dataset | {"balance": {"target_risk": 0.02}}}
+    if method == "learned" and "aside" in given:
+        assert load_config(aimed).dataset.balance.target_risk == 0.02
+        return
+    with pytest.raises(InputError) as told:
+        load_config(aimed)
+    assert str(told.value) == (
+        "the config is wrong: dataset.balance.target_risk needs risks of questions, which only a learned image filter "
+        "with images apart tells: set dataset.presence.method to learned and give aside, or set target_risk to null."
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "target"),
+    [
+        (["config"], 0.02),
+        (["config", "demo-full"], 0.02),
+        (["config", "covr-pairs"], None),
+        (["covr"], None),
+        (["simulated"], None),
+        (["tiny"], None),
+        (["tiny", "tiny-full"], 0.9),
+    ],
+)
+def test_the_configs_of_the_project_have_a_target_risk_where_risks_are_told(root, names, target):
+    data: dict = {}
+    for name in names:
+        update_config(data, yaml.safe_load((root / "config" / f"{name}.yaml").read_text()))
+    assert load_config(data).dataset.balance.target_risk == target
 
 
 def test_models_that_are_asked_have_splits_too():

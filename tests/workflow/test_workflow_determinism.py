@@ -34,6 +34,7 @@ def _unfiltered(project: Project) -> str:
     the test below is about filters."""
     config = yaml.safe_load((project.folder / "config/config.yaml").read_text())
     config["dataset"] |= {"presence": {"method": "none"}, "overlap": {"method": "lexicon"}}
+    config["dataset"]["balance"]["target_risk"] = None
     scenes = {"train_scenes": 200, "val_scenes": 70, "encoder_scenes": 0, "calibration_scenes": 0}
     config["world"]["settings"] = scenes
     config["paper"]["show"] = [page for page in config["paper"]["show"] if page not in FILTERED]

@@ -128,9 +128,9 @@ def thresholds_of(arm):
 
 
 def risks_of(arm):
-    """The tables of the risks of a chain's questions, where the main chain's filter tells them."""
-    known = DATASET.presence.method == "learned" and CONFIG.aside and DATASET.balance.target_risk is not None
-    return gather.shards(f"{T}/{arm}risk/{{scatteritem}}.parquet") if known and not filtered(arm) else []
+    """The tables of the risks of a chain's questions, where there is a target: what tells risks is there then."""
+    asked = DATASET.balance.target_risk is not None
+    return gather.shards(f"{T}/{arm}risk/{{scatteritem}}.parquet") if asked and not filtered(arm) else []
 
 
 if any(map(presence_models, ARMS.values())):

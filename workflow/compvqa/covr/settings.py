@@ -116,6 +116,11 @@ class Covr(Dataset):
             )
         if self.presence.calibrated and not (self.presence.annotated or config.aside):
             raise ValueError("dataset.presence.calibrated needs presence.annotated, or aside, to set thresholds by")
+        if self.balance.target_risk is not None and not (self.presence.method == "learned" and config.aside):
+            raise ValueError(
+                "dataset.balance.target_risk needs risks of questions, which only a learned image filter with images "
+                "apart tells: set dataset.presence.method to learned and give aside, or set target_risk to null"
+            )
         if self.judged.arms and not config.truth:
             raise ValueError("dataset.judged.arms needs the truth of the scenes; leave it empty where there is none")
 

@@ -55,11 +55,12 @@ class BalanceSettings(Settings):
         "there are such (COVR: 75.3 % of train questions)",
     )
     target_risk: float | None = Field(
-        0.02,
+        None,
         ge=0,
         le=1,
-        description="expected share of invalid questions that each template may have in each part: the riskiest are "
-        "dropped before, of all answers alike; null: none",
+        description="expected share of invalid questions that each template may have in each part, such as 0.02: the "
+        "riskiest are dropped before, of all answers alike; needs presence.method learned and aside; null: none is "
+        "dropped, and no risk is told",
     )
     least_share: float = Field(
         0.5, ge=0, le=1, description="share of a template's questions that is left for that, at least"
