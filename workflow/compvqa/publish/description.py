@@ -56,10 +56,14 @@ class Split:
 
 @dataclass(frozen=True)
 class Doubt:
-    """How many questions are invalid: per cent, as it is expected by their risks, and truly; None where unknown."""
+    """How many questions are invalid: per cent, as it is expected by their risks, and truly; None where unknown.
+
+    ``risky``: whether the questions have a column for risks, though no risk may be known.
+    """
 
     expected: float | None = None
     true: float | None = None
+    risky: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,7 @@ def describe(
         example=_first(published[0]),
         fields=schema.fields,
         meaning=meaning(language, inline=settings.pictures == "inline"),
-        doubt=Doubt(_mean(datasets, RISK), None if (valid := _mean(judged, "valid")) is None else 100 - valid),
+        doubt=_doubt(datasets, judged),
         pictures=tuple(_part(folder, path.stem, path) for path in pictures),
     )
 
@@ -173,9 +177,18 @@ def _first(published: Path) -> Mapping[str, object]:
         return next((row for batch in file.iter_batches(1) for row in batch.to_pylist()), {})
 
 
+def _doubt(datasets: Sequence[Path], judged: Sequence[Path]) -> Doubt:
+    valid = _mean(judged, "valid")
+    return Doubt(_mean(datasets, RISK), None if valid is None else 100 - valid, bool(_with_column(datasets, RISK)))
+
+
+def _with_column(paths: Sequence[Path], column: str) -> list[Path]:
+    return [path for path in paths if column in pq.read_schema(path).names]
+
+
 def _mean(paths: Sequence[Path], column: str) -> float | None:
     """The mean of a column in tables, per cent; None where none has it, or it is null."""
-    have = [path for path in paths if column in pq.read_schema(path).names]
+    have = _with_column(paths, column)
     found = [pq.read_table(path, columns=[column])[column].cast(pa.float64()) for path in have]
     mean = pc.mean(pa.chunked_array([chunk for part in found for chunk in part.chunks], pa.float64())).as_py()
     return None if mean is None else 100 * mean
