@@ -80,6 +80,7 @@ def test_any_leaf_triplet_is_a_condition_or_an_answer(results):
         "What does the table with a vase on top of it have?",
         "The person that is examining a woman is examining her using a stethoscope or a mirror?",
         "What is the woman that is picking cotton picking it from?",
+        "What is the woman that is examining a sample using to do so?",
     } <= texts
     quantified = [json.loads(row["program"]) for row in table.to_pylist() if row["template"] == "VERIFYQUANT"]
     assert sum(len(program) > 2 for program in quantified) > 0.35 * len(quantified)

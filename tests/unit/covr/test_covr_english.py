@@ -259,6 +259,24 @@ def test_an_attribute_after_its_noun_is_said_with_its_article():
     assert {attribute: said_attribute(attribute) for attribute in said} == said
 
 
+def test_a_part_of_a_body_is_its_own_where_something_is_done_with_it_or_the_relation_says_so():
+    doctor = g("doctor", rel("examining", "girl", ("using", "eye")))
+    assert describe(doctor) == "a doctor that is examining a girl using their eyes"
+    milking = rel("milking", "cow", ("with", "hand"))
+    assert describe(g("woman", milking)) == "a woman that is milking a cow with her hand"
+    assert describe(g("woman", milking), number="plural") == "women that are milking a cow with their hands"
+    chosen = either_modifier(milking, "with", ["hand", "machine"], "is", "his")
+    assert chosen == "is milking it with his hand or a machine"
+    carrying = {
+        noun: describe(g("camel", rel("carrying", "bag", ("on their", noun)))) for noun in ("back", "stretcher")
+    }
+    assert carrying["back"] == "a camel that is carrying a bag on its back"
+    assert carrying["stretcher"] == "a camel that is carrying a bag on a stretcher"
+    hitting = g("girl", rel("hitting", "boy", ("in the", "face"), ("with", "hand mirror")))
+    assert describe(hitting) == "a girl that is hitting a boy in the face with a hand mirror"
+    assert describe(g("mark", rel("on", "wall", ("from", "hand")))) == "a mark that is on a wall from a hand"
+
+
 def test_a_reference_by_what_others_do_to_it():
     boys = Held(g("tree", attribute="large"), rel("behind", g("boy")))
     assert held(boys, "plural") == "boys with a large tree behind them"
@@ -270,6 +288,8 @@ def test_a_reference_by_what_others_do_to_it():
     assert held(boys, "the") == "the boy that is asleep and is wearing a hat and has a tree behind him"
     shirt = Held(g("man"), rel("wears", g("shirt", rel("on", "bed"))))
     assert held(shirt, "the") == "the shirt that is on a bed and that a man wears"
+    baby = Held(g("woman"), rel("carrying", g("baby"), ("on their", "back")))
+    assert held(baby, "the") == "the baby with a woman carrying them on her back"
     assert held(Held(g("girl"), rel("picking up", g("cup"))), "plural") == "cups that a girl is picking up"
     assert held(Held(g("glasses"), rel("has", g("lens"))), "plural") == "lenses that glasses have"
 
@@ -280,7 +300,7 @@ def test_a_reference_by_what_others_do_to_it():
         (
             rel("lighting", "cigar", ("using", "candle")),
             "is",
-            ["are lighting it using a candle", "lighting it using", "is lighting it using a candle or water"],
+            ["are lighting it using a candle", "using to do so", "is lighting it using a candle or water"],
         ),
         (
             rel("flapping its", "wing", ("in", "air")),
@@ -290,7 +310,12 @@ def test_a_reference_by_what_others_do_to_it():
         (
             rel("carries", "woman", ("on his", "shoulder")),
             "is",
-            ["carry her on their shoulder", "carry her on", "carries her on its candle or its water"],
+            ["carry her on their shoulders", "carry her on", "carries her on a candle or water"],
+        ),
+        (
+            rel("throwing", "ball", ("from", "hand")),
+            "is",
+            ["are throwing it from a hand", "throwing it from", "is throwing it from a candle or water"],
         ),
     ],
 )

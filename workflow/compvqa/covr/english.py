@@ -57,14 +57,16 @@ def held(g: Held, form: str, parentheses: bool = False) -> str:
     number: Number = "plural" if form == "plural" else "singular"
     noun, subject = head(g.edge.target, number), describe(g.subject, parentheses=parentheses)
     words, be = inflection.split_determiner(g.edge.name)[0], inflection.be(g.name, number)
+    does = inflection.be(g.subject.name, "singular")
+    modifying = modifiers(g.edge, inflection.possessive(g.subject.name, does), does)
     own = _predicates(g.edge.target, be, parentheses)
     if inflection.takes_pronoun(words) and not inflection.is_finite(words):
         pronoun = "them" if number == "plural" else inflection.pronoun(g.name)
         has = f"that {own} and {'have' if be == 'are' else 'has'}" if own else "with"
-        said = _join(noun, has, subject, words, pronoun, modifiers(g.edge))
+        said = _join(noun, has, subject, words, pronoun, modifying)
     else:
-        verb = inflection.predicate_verb(words, inflection.be(g.subject.name, "singular"))
-        said = _join(noun, f"that {own} and" if own else "", "that", subject, verb, modifiers(g.edge))
+        verb = inflection.predicate_verb(words, does)
+        said = _join(noun, f"that {own} and" if own else "", "that", subject, verb, modifying)
     return f"the {said}" if form == "the" else said
 
 
@@ -76,7 +78,7 @@ def _with_article(g: Subgraph, phrase: str) -> str:
 def _relative(g: Subgraph, be: str, parentheses: bool) -> str:
     """The relative clause(s) after the noun: "that is below a towel and is near a wall"."""
     if len(g.edges) == 1 and g.edges[0].name in inflection.BARE and not _late_attribute(g):
-        return _join(g.edges[0].name, _target(g.edges[0], inflection.possessive(g.name, be), parentheses))
+        return _join(g.edges[0].name, _target(g.edges[0], inflection.possessive(g.name, be), be, parentheses))
     text = _predicates(g, be, parentheses)
     return text and f"that {text}"
 
@@ -86,7 +88,7 @@ def _predicates(g: Subgraph, be: str, parentheses: bool) -> str:
     parts = [f"{be} {attribute}" for attribute in _late_attribute(g)]
     for edge in sorted(g.edges, key=_weight):
         verb = inflection.predicate_verb(inflection.split_determiner(edge.name)[0], be)
-        parts.append(f"{verb} {_target(edge, whose, parentheses)}")
+        parts.append(f"{verb} {_target(edge, whose, be, parentheses)}")
     return " and ".join(parts)
 
 
@@ -101,11 +103,11 @@ def _weight(edge: Edge) -> bool:
     return bool(edge.target.edges)
 
 
-def _target(edge: Edge, whose: str, parentheses: bool) -> str:
+def _target(edge: Edge, whose: str, be: str, parentheses: bool) -> str:
     """A relation's target and after it the modifiers: "a bottle with a corkscrew", "its wings".
 
-    ``whose`` is the subject's possessive ("its"), which stands where the relation has one. Many have several of what
-    one has one of ("their tails"), and each has two of some ("its wings").
+    ``whose`` is the subject's possessive ("its"), which stands where the relation has one, and ``be`` its "is" or
+    "are". Many have several of what one has one of ("their tails"), and each has two of some ("its wings").
     """
     owned = inflection.split_determiner(edge.name)[1]
     if owned in inflection.POSSESSIVES:
@@ -116,21 +118,36 @@ def _target(edge: Edge, whose: str, parentheses: bool) -> str:
         target = describe(edge.target, parentheses=parentheses)
     if parentheses and edge.target.edges:
         target = f"({target})"
-    return _join(target, modifiers(edge, whose))
+    return _join(target, modifiers(edge, whose, be))
 
 
 def _owned_number(noun: str, whose: str) -> Number:
     return "plural" if whose == "their" or noun in inflection.PAIRED else "singular"
 
 
-def modifiers(edge: Edge, whose: str = "its") -> str:
+def modifiers(edge: Edge, whose: str = "its", be: str = "is") -> str:
     """The relation's modifiers: "with a corkscrew"; empty if it has none."""
-    return " ".join(_modifier(m.name, m.noun, whose) for m in edge.modifiers)
+    return " ".join(_modifier(m.name, m.noun, whose, be) for m in edge.modifiers)
 
 
-def _modifier(name: str, noun: str, whose: str) -> str:
+def _modifier(name: str, noun: str, whose: str, be: str) -> str:
+    return f"{inflection.split_determiner(name)[0]} {_modifying(name, noun, whose, be)}"
+
+
+def _modifying(name: str, noun: str, whose: str, be: str) -> str:
+    """What a modifier leads to: "a corkscrew", "her shoulder", "their backs", "the head".
+
+    A part of a body is the subject's where the modifier's name says so ("on their"), and where something is done with
+    it; nothing else is said to be anyone's ("on a stretcher").
+    """
     words, owned = inflection.split_determiner(name)
-    return f"{words} {whose} {noun}" if owned in inflection.POSSESSIVES else f"{words} {inflection.article(noun, noun)}"
+    if owned == "the":
+        return f"the {noun}"
+    used = words in inflection.INSTRUMENTS
+    if inflection.of_a_body(noun) and (used or owned in inflection.POSSESSIVES):
+        many = be == "are" or (used and noun in inflection.USED_TOGETHER)
+        return f"{whose} {inflection.plural(noun) if many else noun}"
+    return inflection.article(noun, noun)
 
 
 def what(edge: Edge, be: str, whose: str = "its") -> tuple[str, str]:
@@ -139,7 +156,7 @@ def what(edge: Edge, be: str, whose: str = "its") -> tuple[str, str]:
     ("What is", "pouring into a glass") the man; ("What does", "have") the woman; ("What is", "flapping") the bird.
     """
     auxiliary, verb = inflection.question_verb(inflection.split_determiner(edge.name)[0], be)
-    return f"What {auxiliary}", _join(verb, modifiers(edge, whose))
+    return f"What {auxiliary}", _join(verb, modifiers(edge, whose, be))
 
 
 def either_target(edge: Edge, nouns: Sequence[str], be: str, whose: str = "its") -> str:
@@ -149,28 +166,32 @@ def either_target(edge: Edge, nouns: Sequence[str], be: str, whose: str = "its")
         targets = [f"{whose} {head(Subgraph(noun), _owned_number(noun, whose))}" for noun in nouns]
     else:
         targets = [f"the {noun}" if owned == "the" else inflection.article(noun, noun) for noun in nouns]
-    return _join(inflection.predicate_verb(relation, be), " or ".join(targets), modifiers(edge, whose))
+    return _join(inflection.predicate_verb(relation, be), " or ".join(targets), modifiers(edge, whose, be))
 
 
 def modified(edge: Edge, modifier: Modifier) -> str:
     """A modifier as a predicate of several that have the relation: "are lighting it using a candle"."""
     verb = inflection.predicate_verb(_again(edge, "their"), "are")
-    return _join(verb, _modifier(modifier.name, modifier.noun, "their"))
+    return _join(verb, _modifier(modifier.name, modifier.noun, "their", "are"))
 
 
 def what_modifier(edge: Edge, modifier: str, be: str, whose: str = "its") -> tuple[str, str]:
-    """A question for what the relation's modifier leads to: ("What is", "lighting it using") the woman."""
+    """A question for what the relation's modifier leads to: ("What is", "picking it from") the woman.
+
+    No question ends in "using": ("What is", "using to do so") the woman that is lighting a cigar.
+    """
+    words = inflection.split_determiner(modifier)[0]
+    if words.split(" ")[-1] == "using":
+        return f"What {be}", "using to do so"
     auxiliary, verb = inflection.question_verb(_again(edge, whose), be)
-    return f"What {auxiliary}", _join(verb, inflection.split_determiner(modifier)[0])
+    return f"What {auxiliary}", _join(verb, words)
 
 
 def either_modifier(edge: Edge, modifier: str, nouns: Sequence[str], be: str, whose: str = "its") -> str:
     """The relation's modifier with a choice of nouns: "is lighting it using a candle or a lighter"."""
-    words, owned = inflection.split_determiner(modifier)
     verb = inflection.predicate_verb(_again(edge, whose), be)
-    theirs = owned in inflection.POSSESSIVES
-    chosen = (f"{whose} {noun}" if theirs else inflection.article(noun, noun) for noun in nouns)
-    return _join(verb, words, " or ".join(chosen))
+    chosen = (_modifying(modifier, noun, whose, be) for noun in nouns)
+    return _join(verb, inflection.split_determiner(modifier)[0], " or ".join(chosen))
 
 
 def _again(edge: Edge, whose: str) -> str:
@@ -199,7 +220,7 @@ def either_relation(relations: tuple[str, str], edge: Edge, be: str, whose: str 
     else:
         one, other = (inflection.predicate_verb(relation, be) for relation in (first, second))
     named = first if edge.modifiers else relations[0]
-    target = _target(Edge(named, edge.target, edge.modifiers), whose, False)
+    target = _target(Edge(named, edge.target, edge.modifiers), whose, be, False)
     auxiliary = asked[0][0].capitalize() if alike else ""
     if edge.modifiers:
         return auxiliary, f"{one} or {other} {target}"

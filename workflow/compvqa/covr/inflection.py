@@ -40,6 +40,8 @@ NO_ATTRIBUTES = _words("no_attributes")  # annotated as attributes, and tell not
 NO_RELATIONS = _words("no_relations")  # the same of relations
 NO_NOUNS = _words("no_nouns")  # the same of nouns, or the one thing of its name
 PAIRED = _words("paired")  # of which who has one has two
+BODY_PARTS = _words("body_parts")  # of people and animals
+USED_TOGETHER = _words("used_together")  # parts of which who does something with them uses both: "using her eyes"
 STATES = _words("states")  # nouns that a preposition makes a state of: "in motion"
 NOT_VERBS = _words("not_verbs")  # in -s, begin a relation without being a verb
 BASE_VERBS = _words("base_verbs")  # begin a relation in their plural form: "hold", "sit on"
@@ -49,6 +51,7 @@ FINITE = {"has": "have", "have": "have", "is": "are", "are": "are", "does": "do"
 SINGULAR_VERBS = {"have": "has", "are": "is"}
 BARE = frozenset({"with", "without", "of"})  # relations that follow a noun without "that is"
 POSSESSIVES = frozenset({"his", "her", "its", "their"})  # say whose in the words of one subject, here of any
+INSTRUMENTS = frozenset({"with", "using"})  # before what something is done with
 
 
 @cache
@@ -163,6 +166,12 @@ def split_determiner(relation: str) -> tuple[str, str]:
     """The relation without a determiner at its end, and the determiner: ("flapping", "its"), ("on", "")."""
     start, _, last = relation.rpartition(" ")
     return (start, last) if start and last in BARE_AFTER else (relation, "")
+
+
+@cache
+def of_a_body(noun: str) -> bool:
+    """Whether the noun is a part of a body: "hand", "left hand", not "hand mirror"."""
+    return head_noun(noun) in BODY_PARTS
 
 
 @cache

@@ -50,7 +50,7 @@ QUANTIFIED = [
     (
         g("man", rel("picking up", "cup", ("with", "hand"))),
         ("4_name", g("man")),
-        {"men are picking up a cup with a hand"},
+        {"men are picking up a cup with their hands"},
     ),
 ]
 
