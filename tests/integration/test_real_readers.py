@@ -113,7 +113,9 @@ def test_imsitu_relations_and_their_modifiers(made):
     out, _ = made
     names = {row["name"] for row in read(out / "imsitu", RELATIONS).to_pylist()}
     assert {"clapping their", "talking to", "jumping from", "milking", "ailing with"} <= names
-    assert {"with", "into", "from"} <= {row["name"] for row in read(out / "imsitu", MODIFIERS).to_pylist()}
+    assert {"with", "into", "from", "on their", "in their"} <= {
+        row["name"] for row in read(out / "imsitu", MODIFIERS).to_pylist()
+    }
     assert set(read(out / "imsitu", OBJECTS)["x"].to_pylist()) == {None}
     assert read(out / "imsitu", REJECTS).num_rows == 0
 

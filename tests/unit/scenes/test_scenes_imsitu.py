@@ -57,19 +57,50 @@ def parse(verb, sentence, *roles):
             "caressing",
             "AGENT caresses RECIPIENT on the RECIPIENTPART",
             "agent recipient recipientpart",
-            ("agent", "caressing", "recipient", (("on", "recipientpart"),)),
+            ("agent", "caressing", "recipient", (("on the", "recipientpart"),)),
         ),
         (
             "snapping",
             "AGENT snapped Agentpart at PLACE",
             "agent agentpart",
-            ("agent", "snapping", "agentpart", ()),
+            ("agent", "snapping their", "agentpart", ()),
         ),
         (
             "flipping",
             "AGENT flips FLIPPED  with TOOL",
             "agent flipped tool",
             ("agent", "flipping", "flipped", (("with", "tool"),)),
+        ),
+        (
+            "carrying",
+            "AGENT carries ITEM on AGENTPART",
+            "agent item agentpart",
+            ("agent", "carrying", "item", (("on their", "agentpart"),)),
+        ),
+        (
+            "tipping",
+            "AGENT tips ITEM with its AGENTPART",
+            "agent item agentpart",
+            ("agent", "tipping", "item", (("with its", "agentpart"),)),
+        ),
+        (
+            "ailing",
+            "VICTIM ailing with CAUSE in VICTIMPART",
+            "victim cause victimpart",
+            ("victim", "ailing with", "cause", (("in their", "victimpart"),)),
+        ),
+        (
+            "hitting",
+            "AGENT hits VICTIM in VICTIMPART  with TOOL",
+            "agent victim victimpart tool",
+            ("agent", "hitting", "victim", (("in the", "victimpart"), ("with", "tool"))),
+        ),
+        ("arching", "AGENT arches BODYPART", "agent bodypart", ("agent", "arching their", "bodypart", ())),
+        (
+            "striking",
+            "AGENT strikes AGENTPART of COAGENT using TOOL",
+            "agent agentpart coagent tool",
+            ("agent", "striking the", "agentpart", (("of", "coagent"), ("using", "tool"))),
         ),
         ("hiking", "AGENT hikes at PLACE", "agent place", None),
         ("snowing", "snows at PLACE", "place", None),
@@ -138,6 +169,46 @@ def test_a_picture_becomes_a_scene_without_boxes(tmp_path):
 def test_the_template_file_goes_before_the_space(tmp_path):
     [found], _ = read(tmp_path, {"p.jpg": pouring()}, "pouring\tAGENT pours LIQUID from TOOL at PLACE\n")
     assert found.relations[0].modifiers == (("from", "tool"),)
+
+
+@pytest.mark.parametrize(
+    ("verb", "sentence", "expected"),
+    [
+        (
+            "feeding",
+            "AGENT feeds FOOD from SOURCE to EATER at PLACE",
+            ("agent", "feeding", "eater", (("with", "food"), ("from their", "source"))),
+        ),
+        ("feeding", "AGENT feeds FOOD to EATER at PLACE", ("agent", "feeding", "food", (("to", "eater"),))),
+        (
+            "hurling",
+            "AGENT hurls OBJECT from START to END at PLACE",
+            ("agent", "hurling", "object", (("from their", "start"), ("to", "end"))),
+        ),
+        (
+            "exterminating",
+            "AGENT exterminating PLACE with INSTRUMENT",
+            ("agent", "exterminating with", "instrument", ()),
+        ),
+        ("riding", "AGENT rides then VEHICLE at PLACE", ("agent", "riding", "vehicle", ())),
+    ],
+)
+def test_a_sentence_of_imsitu_that_says_something_else_is_read_as_meant(tmp_path, verb, sentence, expected):
+    """A boy that is feeding an apple gives it to eat: he is feeding a horse with it. Other sentences stay."""
+    roles = ["agent", "source", "food", "eater", "object", "start", "end", "instrument", "vehicle", "place"]
+    space = {"verbs": {verb: {"roles": roles, "abstract": sentence}}, "nouns": {}}
+    (tmp_path / "space.json").write_text(json.dumps(space))
+    read_as = imsitu.read_space(tmp_path / "space.json").sentences[verb]
+    assert parse(verb, read_as, *roles) == expected
+
+
+def test_a_later_role_that_is_the_object_again_is_left_out(tmp_path):
+    """Nobody pumps air from air; what jumps from land may do so onto land."""
+    [found], report = read(tmp_path, {"p.jpg": pouring(tool="n2")})
+    assert found.relations[0].modifiers == () and [item.name for item in found.objects] == ["man", "milk"]
+    assert report.counts["modifiers dropped: role is the object again"] == 1
+    [found], _ = read(tmp_path, {"p.jpg": pouring(tool="n2")}, "pouring\tAGENT pours from LIQUID into TOOL at PLACE\n")
+    assert found.relations[0].modifiers == (("into", "tool"),)
 
 
 def test_an_empty_later_role_is_skipped(tmp_path):

@@ -1,10 +1,12 @@
 """imSitu: ``train.json`` and ``dev.json`` (image → verb and frames), ``imsitu_space.json`` (nouns, roles) and
-``generation_templates.tab`` (a sentence a verb, such as "AGENT pours LIQUID into DESTINATION at PLACE").
+``generation_templates.tab`` (a sentence a verb, such as "AGENT pours LIQUID into DESTINATION at PLACE"). A sentence of
+imSitu's that leads its verb to what English does not ("feeds FOOD … to EATER": who feeds an apple gives an apple to
+eat) is read as ``imsitu_sentences.json`` has it.
 
 A verb's sentence orders its roles: the first is the subject, the second the object of one relation, the later
-ones its modifiers (COVR, section 3.1). imSitu has no boxes and no picture sizes. A noun is
-called by its synset's first gloss, unless few people use that word ("homo"): then by an everyday one of
-``imsitu_glosses.json``.
+ones its modifiers (COVR, section 3.1). Before a part of the subject stands "their" ("carrying" something "on their"
+AGENTPART), before a part of something else "the". imSitu has no boxes and no picture sizes. A noun is called by its
+synset's first gloss, unless few people use that word ("homo"): then by an everyday one of ``imsitu_glosses.json``.
 """
 
 from __future__ import annotations
@@ -28,9 +30,13 @@ SCENE = Keys("scene", ("verb", "frames"))
 VERB = Keys("verb", ("roles", "abstract"))
 NOUN = Keys("noun", ("gloss",))
 ARTICLES = ("the", "a", "an")
+POSSESSIVES = ("their", "its", "his", "her")
+_HERE = resources.files("compvqa.scenes.readers")
 # of synsets whose first gloss few people use, the everyday word
-_GLOSSES = resources.files("compvqa.scenes.readers") / "imsitu_glosses.json"
-EVERYDAY: dict[str, str] = json.loads(_GLOSSES.read_text(encoding="utf-8"))
+EVERYDAY: dict[str, str] = json.loads((_HERE / "imsitu_glosses.json").read_text(encoding="utf-8"))
+# of imSitu's sentences that say something else than is meant, or nothing, what does
+BETTER: dict[str, str] = json.loads((_HERE / "imsitu_sentences.json").read_text(encoding="utf-8"))
+PART = "part"  # ends the roles of parts: agentpart, victimpart, objectpart
 PICTURES = (".jpg", ".jpeg", ".png")
 
 
@@ -42,6 +48,12 @@ class Template:
     subject: str
     object: str
     modifiers: tuple[tuple[str, str], ...]
+
+    @property
+    def direct(self) -> bool:
+        """Whether the verb leads to its object without a preposition: "pumping", not "jumping from"."""
+        last = self.relation.split(" ")[-1]
+        return last.endswith("ing") or last in (*POSSESSIVES, *ARTICLES)
 
 
 @dataclass(frozen=True)
@@ -90,6 +102,7 @@ def read_space(path: Path, templates: Path | None = None) -> Space:
             glosses[noun] = EVERYDAY.get(name, name)
     if templates is not None:
         sentences |= _read_templates(templates)
+    sentences = {verb: BETTER.get(sentence, sentence) for verb, sentence in sentences.items()}
     return Space(sentences, roles, glosses)
 
 
@@ -126,7 +139,8 @@ def parse_template(verb: str, sentence: str, roles: tuple[str, ...]) -> Template
 
     The relation is the verb's -ing form with the words between the first two roles ("clapping their"),
     without the sentence's own verb, closing articles, or a noun that the verb says again ("extracts *fish*").
-    Words before a role that the verb does not have go with it ("talks to LISTENER in MANNER").
+    Words before a role that the verb does not have go with it ("talks to LISTENER in MANNER"). Before a part stands
+    whose it is: "waving their", "hitting" with the modifier "in the".
     """
     known = {role.lower(): role for role in roles}
     found: list[tuple[list[str], str]] = []
@@ -145,13 +159,28 @@ def parse_template(verb: str, sentence: str, roles: tuple[str, ...]) -> Template
     (_, subject), (between, target), *later = found
     name = ing(verb)
     kept = [word for word in between[1:] if f"{word}ing" != name]
-    modifiers = tuple((_without_article(before), role) for before, role in later)
+    of_another = bool(later) and later[0][0] == ["of"]
+    modifiers = ((_said_of(before, role, subject), role) for before, role in later if before)
     return Template(
-        relation=" ".join([name, *_without_article(kept).split()]),
+        relation=" ".join([name, *_said_of(kept, target, subject, of_another).split()]),
         subject=subject,
         object=target,
         modifiers=tuple((before, role) for before, role in modifiers if before),
     )
+
+
+def _said_of(words: list[str], role: str, subject: str, of_another: bool = False) -> str:
+    """The words before a role without closing articles, and for a part whose it is ("on their", "in the").
+
+    "their" are the subject's parts (AGENTPART, where AGENT is the subject) and the BODYPART that its verb leads to, but
+    not what is ``of_another`` ("strikes AGENTPART of COAGENT").
+    """
+    said = _without_article(words)
+    if said.split(" ")[-1] in POSSESSIVES:
+        return said
+    if not of_another and role in (f"{subject}{PART}", f"body{PART}"):
+        return f"{said} their".lstrip()
+    return f"{said} the".lstrip() if role.endswith(PART) else said
 
 
 def _without_article(words: list[str]) -> str:
@@ -231,6 +260,9 @@ def _build(scene_id: str, frame: dict, template: Template, split: str, space: Sp
         noun = frame.get(role)
         if not noun:
             report.count("modifiers dropped: role is empty")
+            continue
+        if before and template.direct and space.glosses.get(noun, noun) == space.glosses.get(frame[template.object]):
+            report.count("modifiers dropped: role is the object again")
             continue
         report.count("objects in")
         if noun not in space.glosses:
