@@ -35,7 +35,7 @@ def test_the_data_stages_of_the_paper_are_estimated_before_any_download(root, tm
         assert re.match(r"not made yet \(\d+\) +<?[\d.]+ ", stages(said)[stage][1]), stage
     for stage in ("splits", "statistics", "paper"):  # without those of trained models
         assert re.match(r"not made yet \(\d+\) +<?[\d.]+\+? ", stages(said)[stage][1]), stage
-    assert re.search(r"^download +15 .* \d\d\.\d GB\+$", said, re.MULTILINE)
+    assert re.search(r"^download +16 .* \d\d\.\d GB\+$", said, re.MULTILINE)
 
 
 def test_a_changed_setting_is_named_and_what_is_after_it_follows(edited):

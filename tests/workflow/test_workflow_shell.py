@@ -10,7 +10,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from compvqa.config import whole
+from compvqa.config import WORDNET, whole
 from fixtures.warm import python
 
 # Strings of the config that name something of ours: a file of config/, a plugin, a folder that the workflow fills.
@@ -113,6 +113,12 @@ def test_every_value_of_the_config_reaches_its_command_as_it_is(root, tmp_path, 
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(hostile.config, allow_unicode=True))
     for text in hostile.strings.values():
         (tmp_path / text).touch()
+    if origin == "made":  # a folder that must hold two files
+        wordnet = tmp_path / hostile.config["lexicon"]["wordnet"]
+        wordnet.unlink()
+        wordnet.mkdir()
+        for name in WORDNET:
+            (wordnet / name).touch()
     bed = f"results/{hostile.config['testbed']}"
     more = [f"{bed}/filters/images/labels.parquet", "results/tiny/easy/questions/questions.parquet"]
     targets = ["all", "publish", "crate", *(more if origin == "made" else [])]

@@ -104,8 +104,13 @@ def test_unknown_answers_have_no_loss_and_features_may_be_of_any_precision(modul
 @each_model
 def test_layers_may_compute_in_bfloat16(module, tokenizer):
     net, given = build(module, tokenizer, 5), batch(module, tokenizer)
-    with torch.autocast("cpu", torch.bfloat16):
-        narrow = net(**given, labels=torch.tensor([1, 0, 2]))
+    try:
+        with torch.autocast("cpu", torch.bfloat16):
+            narrow = net(**given, labels=torch.tensor([1, 0, 2]))
+    except RuntimeError as error:
+        if "LSTM forward propagation primitive" in str(error):
+            pytest.skip("PyTorch has no LSTM in bfloat16 for this processor")
+        raise
     assert torch.allclose(narrow["logits"].float(), net(**given)["logits"], atol=0.1)
     narrow["loss"].backward()
 

@@ -289,7 +289,7 @@ def test_all_of_its_phases_learn(grids, tmp_path):
     rates = [rows[phase]["learning_rate"] for phase in ("program", "engine", "joint")]
     assert rates == pytest.approx([4e-2, 2e-2, 1e-2])
     assert rows["program"]["eval_accuracy"] > 0.95 and rows["engine"]["eval_accuracy"] > 0.75  # a constant answer: .61
-    assert grids.right(tmp_path) > 0.9 and counts["answers"] == 2
+    assert grids.right(tmp_path) > 0.85 and counts["answers"] == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "history.parquet", "model.json", "model.safetensors", "predictions.parquet",
     ]  # fmt: skip
