@@ -282,14 +282,14 @@ def test_what_is_drawn_in_training_is_the_likeliest_when_it_answers():
 
 
 def test_all_of_its_phases_learn(grids, tmp_path):
-    steps = {"most_steps": 240, "batch_size": 32, "evaluations": 1, "precision": "float32"}
+    steps = {"most_steps": 320, "batch_size": 32, "evaluations": 1, "precision": "float32"}
     counts = grids.train(tmp_path, learning_rate=2e-2, **steps)
     rows = {row["phase"]: row for row in pq.read_table(tmp_path / "history.parquet").to_pylist()}
-    assert {phase: row["step"] for phase, row in rows.items()} == {"program": 60, "engine": 120, "joint": 60}
+    assert {phase: row["step"] for phase, row in rows.items()} == {"program": 80, "engine": 160, "joint": 80}
     rates = [rows[phase]["learning_rate"] for phase in ("program", "engine", "joint")]
     assert rates == pytest.approx([4e-2, 2e-2, 1e-2])
     assert rows["program"]["eval_accuracy"] > 0.95 and rows["engine"]["eval_accuracy"] > 0.75  # a constant answer: .61
-    assert grids.right(tmp_path) > 0.85 and counts["answers"] == 2
+    assert grids.right(tmp_path) > 0.9 and counts["answers"] == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "history.parquet", "model.json", "model.safetensors", "predictions.parquet",
     ]  # fmt: skip

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from compvqa.errors import InputError
 from compvqa.files import read_json, write_json
 from compvqa.scenes import relation_words
-from compvqa.scenes.senses import SenseData, Senses
+from compvqa.scenes.senses import SenseData, Senses, reached
 
 if TYPE_CHECKING:
     import inflect
@@ -352,16 +352,7 @@ def _closure(edges: dict[str, Iterable[str]], more: Iterable[tuple[str, str]]) -
     graph: dict[str, set[str]] = {name: set(others) for name, others in edges.items()}
     for name, other in more:
         graph.setdefault(name, set()).add(other)
-    closed = {}
-    for name in graph:
-        reached, waiting = {name}, [name]
-        while waiting:
-            for other in graph.get(waiting.pop(), ()):
-                if other not in reached:
-                    reached.add(other)
-                    waiting.append(other)
-        closed[name] = reached
-    return closed
+    return {name: reached({name}, graph) for name in graph}
 
 
 @lru_cache(maxsize=1)

@@ -7,11 +7,13 @@ meanings and nobody says which is meant: one that fits is enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+T = TypeVar("T")
 MEANINGS = 4  # of a noun, the most frequent: later ones are rare
 ABSTRACT = 5  # kinds above a meaning and itself: with so many or fewer it is too general to be shared ("artifact")
 NARROWER = 2  # steps down from a noun's meaning to what may be the part: it is the car wheel that is part of a car
@@ -56,7 +58,7 @@ class Senses:
 
     def _above(self, meaning: int) -> frozenset[int]:
         """All kinds that a meaning is of, itself included."""
-        return reached({meaning}, self.data.kinds)
+        return frozenset(reached({meaning}, self.data.kinds))
 
     def _wholes(self, meanings: Iterable[int]) -> frozenset[int]:
         """What these meanings, somewhat narrower ones and the next wider ones are parts of, and that again of."""
@@ -64,15 +66,15 @@ class Senses:
         for _ in range(NARROWER + 1):
             begin |= set(level)
             level = [narrower for meaning in level for narrower in self._narrower.get(meaning, ())]
-        return reached(begin, self.data.wholes) - begin
+        return frozenset(reached(begin, self.data.wholes) - begin)
 
 
-def reached(begin: set[int], edges: Mapping[int, list[int]]) -> frozenset[int]:
-    """All that is reached from these meanings along edges, themselves included."""
+def reached(begin: Collection[T], edges: Mapping[T, Iterable[T]]) -> set[T]:
+    """All that is reached from these meanings, or names, along edges, themselves included."""
     reached, waiting = set(begin), list(begin)
     while waiting:
         for other in edges.get(waiting.pop(), ()):
             if other not in reached:
                 reached.add(other)
                 waiting.append(other)
-    return frozenset(reached)
+    return reached
