@@ -37,9 +37,10 @@ testbed: $(VENV)/.installed  ## run CONFIG, one test-bed
 	@echo "The report:      $(REPORT)"
 	@echo "Tables, figures: results/$(TESTBED)/paper/index.html"
 
-# One page above the test-beds that have been run
-results/index.html: $(wildcard results/*/paper/index.html)
-	@$(BIN)/python -m compvqa contents $@ $^ --title "Test-beds"
+# One page above the test-beds that have been run, and their reports
+results/index.html: $(wildcard results/*/paper/index.html results/*/report.html)
+	@$(BIN)/python -m compvqa contents $@ $(filter %/index.html,$^) --title "Test-beds" \
+	  $(foreach report,$(filter %/report.html,$^),--link "$(report:results/%/report.html=%): Snakemake's report=$(report)")
 
 report: $(VENV)/.installed  ## make the Snakemake report of what has been run
 	@if [ ! -e $(REPORT) ] || [ results/$(TESTBED)/paper/index.html -nt $(REPORT) ]; then \

@@ -213,10 +213,11 @@ def test_a_page_of_contents_links_to_pages_in_the_given_order_by_their_titles(tm
         (tmp_path / "pages" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "pages" / name).write_text(text)
     out = tmp_path / "pages/index.html"
-    assert contents.make([tmp_path / "pages" / name for name in made], out, "All & more")["out"] == 3
+    report = ("Report of <b>", tmp_path / "report.html")
+    assert contents.make([tmp_path / "pages" / name for name in made], out, "All & more", [report])["out"] == 4
     page = Page(out)
-    assert [a["href"] for a in page.all("a")] == list(made) and not page.all("b")
-    assert [line for line in page.text.splitlines() if "→" in line] == ["B & <b> →", "a →", "C →"]
+    assert [a["href"] for a in page.all("a")] == [*made, "../report.html"] and not page.all("b")
+    assert [line for line in page.text.splitlines() if "→" in line] == ["B & <b> →", "a →", "C →", "Report of <b> →"]
 
 
 def test_what_is_not_comparable_stands_last_under_a_heading(world, tmp_path):

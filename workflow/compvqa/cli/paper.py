@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,7 @@ from compvqa.errors import InputError
 Definition = Annotated[Path, typer.Argument(help="What to make: a file of config/paper/<paper>.")]
 Inputs = Annotated[list[str], typer.Option("--input", help="NAME=PATH; repeat for more.")]
 Out = Annotated[Path, typer.Option(help="Path to write, without its ending.")]
+Links = Annotated[list[str], typer.Option("--link", help="TITLE=PATH of a page that may not be there yet; repeat.")]
 
 
 def table(
@@ -82,7 +84,7 @@ def index(
     show: Annotated[list[Path], typer.Option(help="A table's or figure's definition, in the page's order; repeat.")],
     title: Annotated[str, typer.Option(help="The page's title.")],
     page: Annotated[list[Path], typer.Option(help="A further page to link to; repeat for more.")] = NOTHING,
-    link: Annotated[list[str], typer.Option(help="TITLE=PATH of one that may not be there yet; repeat.")] = NOTHING,
+    link: Links = NOTHING,
     code: Code = None,
 ) -> None:
     """Put all tables and figures of a paper on one page."""
@@ -90,9 +92,8 @@ def index(
 
     frame = Frame("index", None, 0, code)
     made = [folder / f"{page.stem}{ending}" for page in show for ending in (".html", ".png")]
-    others = [(name, Path(path)) for name, _, path in (text.partition("=") for text in link)]
     frame.run(
-        lambda: make(show, folder, out, title, page, others),
+        lambda: make(show, folder, out, title, page, _titled(link)),
         [*show, *page, *(path for path in made if path.exists())],
         [out],
     )
@@ -102,13 +103,19 @@ def contents(
     out: Annotated[Path, typer.Argument(help="The page to write.")],
     pages: Annotated[list[Path], typer.Argument(help="The pages that it links to, in its order.")],
     title: Annotated[str, typer.Option(help="The page's title.")],
+    link: Links = NOTHING,
     code: Code = None,
 ) -> None:
     """Write a page of contents: links to other pages."""
     from compvqa.paper.explorer.contents import make
 
     frame = Frame("contents", None, 0, code)
-    frame.run(lambda: make(pages, out, title), pages, [out])
+    frame.run(lambda: make(pages, out, title, _titled(link)), pages, [out])
+
+
+def _titled(links: Sequence[str]) -> list[tuple[str, Path]]:
+    """Titles and paths of pages given as TITLE=PATH."""
+    return [(name, Path(path)) for name, _, path in (text.partition("=") for text in links)]
 
 
 def add_to(app: typer.Typer) -> None:

@@ -11,11 +11,17 @@ from pathlib import Path
 from compvqa.paper.render import environment, write_text
 
 
-def make(pages: Sequence[Path], out: Path, title: str) -> dict[str, int]:
-    """Write the page ``out``, which links to ``pages`` by relative paths, in the given order."""
-    links = [(title_of(path), link(path, out)) for path in pages]
-    write_text(out, environment().get_template("contents.html.j2").render(title=title, pages=links))
-    return {"in": len(pages), "out": len(links)}
+def make(pages: Sequence[Path], out: Path, title: str, others: Sequence[tuple[str, Path]] = ()) -> dict[str, int]:
+    """Write the page ``out``, which links to ``pages``, then to ``others``, by relative paths, in the given order."""
+    found = links(pages, others, out)
+    write_text(out, environment().get_template("contents.html.j2").render(title=title, pages=found))
+    return {"in": len(pages) + len(others), "out": len(found)}
+
+
+def links(pages: Sequence[Path], others: Sequence[tuple[str, Path]], page: Path) -> list[tuple[str, str]]:
+    """Title and relative path from ``page`` of each of ``pages`` and of ``others``, which are given with their titles
+    and may not be there yet."""
+    return [(name, link(path, page)) for name, path in [*((title_of(path), path) for path in pages), *others]]
 
 
 def title_of(path: Path) -> str:

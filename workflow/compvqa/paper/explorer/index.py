@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image
 
 from compvqa.errors import InputError
-from compvqa.paper.explorer.contents import link, title_of
+from compvqa.paper.explorer.contents import links
 from compvqa.paper.reference import Reference, load
 from compvqa.paper.render import environment, write_text
 
@@ -56,8 +56,8 @@ def make(
         else:
             missing += 1
     sections.sort(key=lambda section: section.apart)
-    links = [(name, link(path, out)) for name, path in [*((title_of(path), path) for path in pages), *others]]
-    page = environment().get_template("index.html.j2").render(title=title, sections=sections, pages=links)
+    beside = links(pages, others, out)
+    page = environment().get_template("index.html.j2").render(title=title, sections=sections, pages=beside)
     write_text(out, page)
     return {"in": len(definitions), "out": len(sections), "dropped: not made": missing}
 

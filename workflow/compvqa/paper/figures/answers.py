@@ -10,7 +10,7 @@ from compvqa.paper.reference import Reference
 
 
 def make(inputs: Inputs, reference: Reference) -> Figure:
-    """Bars of the most frequent answers of ``part``; numbers in another colour than words."""
+    """Bars of the most frequent answers of ``part``, each with its count; numbers in another colour than words."""
     part = reference.options.get("part", "train")
     counts = statistic(inputs, "answer", part)
     names = sorted(counts, key=lambda answer: (-counts[answer], answer))
@@ -25,7 +25,8 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
     ):
         if shown:
             places = [names.index(name) for name in shown]
-            ax.bar(places, [counts[name] for name in shown], color=color, width=0.76, label=label)
+            bars = ax.bar(places, [counts[name] for name in shown], color=color, width=0.76, label=label)
+            ax.bar_label(bars, fmt="{:,.0f}", padding=2, fontsize=8, color=style.SOFT)
     ax.set_xlim(-0.7, len(names) - 0.3)
     ax.set_ylabel("questions")
     ax.set_xticks(range(len(names)), [style.shortened(name) for name in names])
