@@ -154,6 +154,13 @@ def test_relations_of_a_complete_lexicon(x, y, expected):
         ("holding", "carrying", False),  # two words for one
         ("washing", "scrubbing", False),
         ("using", "cutting", False),
+        ("carries", "carrying", False),  # one verb in two forms
+        ("wears", "wearing a", False),
+        ("hold", "is holding", False),
+        ("has a", "have", False),
+        ("carries", "yanks", False),  # as carrying and yanking
+        ("sits on", "standing on the", True),
+        ("are on", "under a", True),
     ],
 )
 def test_relations_by_their_words(x, y, expected):
@@ -197,6 +204,24 @@ def test_the_words_of_relations_entail_where_the_entries_end():
     names = ["on", "on top of", "sitting", "sitting on", "looking", "looking at", "at", "covered with", "with"]
     found = set(OPEN.entailments("relation", names))
     assert found - same(found) == {("on", "sitting on"), ("on top of", "sitting on"), ("sitting", "sitting on")}
+
+
+@pytest.mark.parametrize(
+    ("names", "above"),
+    [
+        ("wears,is wearing,wearing a", {}),
+        ("on,are on,on a,sits on", {"sits on": {"on", "are on", "on a"}}),
+        ("towards,towarding", None),  # no verb
+        ("across,acrossing", None),
+    ],
+)
+def test_forms_of_one_relation_entail_each_other(names, above):
+    found = set(OPEN.entailments("relation", names.split(",")))
+    if above is None:
+        assert not found
+        return
+    assert found - same(found) == {(x, y) for y, xs in above.items() for x in xs}
+    assert same(found) == set(permutations(set(names.split(",")) - above.keys(), 2))
 
 
 nouns = st.sampled_from([*DATA["nouns"], "dogs", "Dog", "wine bottle", "milk bottles", "thing", "spoon", "sea dog"])

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,7 @@ class Lexicon:
 
     def __init__(self, data: LexiconData):
         self.data = data
+        self._known_relation = cache(self._find_relation)
 
     @classmethod
     def load(cls, path: Path | str) -> Lexicon:
@@ -120,9 +121,7 @@ class Lexicon:
 
     def knows(self, kind: str, name: str) -> bool:
         """Whether the lexicon has an entry of the name."""
-        if _checked(kind) == "noun":
-            return self._known_noun(name) in self.data.nouns
-        return name in (self.data.attributes if kind == "attribute" else self.data.relations)
+        return self._written(_checked(kind), name) in getattr(self.data, f"{kind}s")
 
     def countable(self, noun: str) -> bool:
         """Whether things called ``noun`` can be counted; unknown nouns can."""
@@ -139,13 +138,12 @@ class Lexicon:
         So it is by the entries, or by the words: a wine bottle is a bottle, what is walking on something is on it. The
         work grows with the names and what each entails, not with their pairs.
         """
-        written = self._known_noun if _checked(kind) == "noun" else str
         spellings: dict[str, list[str]] = {}
-        names = sorted(set(names))
-        for name in names:
-            spellings.setdefault(written(name), []).append(name)
-        for y in names:
-            for general in sorted(self._implied(kind, written(y))):
+        written = {name: self._written(_checked(kind), name) for name in sorted(set(names))}
+        for name, form in written.items():
+            spellings.setdefault(form, []).append(name)
+        for y, form in written.items():
+            for general in sorted(self._implied(kind, form)):
                 yield from ((x, y) for x in spellings.get(general, ()) if x != y)
 
     def exclusive(self, kind: str, x: str, y: str) -> float:
@@ -187,8 +185,14 @@ class Lexicon:
                     below[kind].setdefault(other, {other}).add(name)
         return below
 
+    def _written(self, kind: str, name: str) -> str:
+        """The name in the form that the lexicon knows."""
+        if kind == "noun":
+            return self._known_noun(name)
+        return self._known_relation(name) if kind == "relation" else name
+
     def _implied(self, kind: str, name: str) -> set[str]:
-        """All that what is called ``name`` is also called, itself included; a noun as the lexicon writes it."""
+        """All that what is called ``name``, in its written form, is also called, itself included."""
         if kind == "noun":
             vague = {general for general in UNIVERSAL if self._vague(general, name)}
             return self._noun_above(name) | {_head(name)} | vague
@@ -320,7 +324,21 @@ class Lexicon:
         of = self.data.attributes
         return y != x and _head(x) == y and any(b in of[a].similar for a, b in ((x, y), (y, x)) if a in of)
 
+    def _find_relation(self, name: str) -> str:
+        """The relation in the form that the lexicon knows: "wears a" is wearing, "are on" is on. Other verbs stay."""
+        if self.data.complete or name in self._below["relation"]:
+            return name
+        plain = relation_words.plain(name)
+        verb, _, rest = plain.partition(" ")
+        doing = inflector().present_participle(verb) if verb.isalpha() else verb
+        return f"{doing} {rest}".rstrip() if doing in self._verbs else plain
+
+    @cached_property
+    def _verbs(self) -> frozenset[str]:
+        return relation_words.VERBS.union(name.partition(" ")[0] for name in self._below["relation"])
+
     def _relations(self, x: str, y: str) -> float:
+        x, y = self._known_relation(x), self._known_relation(y)
         if x == y:
             return SAME
         stated = self._stated("relation", x, y)

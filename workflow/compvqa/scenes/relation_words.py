@@ -108,6 +108,18 @@ IN_HAND = _words(  # what is done with a thing that one holds
     "biting chewing drinking eating flying licking lighting opening operating reading serving smelling smoking"
     " spraying swinging tasting texting throwing writing"
 )
+VERBS = _words("wearing").union(POSTURES, SENSES, IN_HAND, *FAMILIES)
+AUXILIARIES, ARTICLES = _words("is are was were"), _words("a an the")
+
+
+def plain(name: str) -> str:
+    """A relation without what says nothing of it: "are sitting on a" is "sitting on", and "have" is "has"."""
+    words = name.split()
+    while len(words) > 1 and words[0] in AUXILIARIES:
+        del words[0]
+    while len(words) > 1 and words[-1] in ARTICLES:
+        del words[-1]
+    return " ".join(["has" if word == "have" else word for word in words[:1]] + words[1:]) or name
 
 
 @lru_cache(maxsize=100_000)
