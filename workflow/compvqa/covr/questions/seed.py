@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
-from itertools import cycle, islice, zip_longest
+from itertools import cycle, islice
 from typing import NamedTuple
 
 from compvqa.covr.executor import Value
@@ -35,8 +35,7 @@ class Negative(NamedTuple):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(NamedTuple):
     """A question to be checked: on ``scenes`` its program must answer, and answer ``wanted`` where given."""
 
     wording: Wording
@@ -44,8 +43,7 @@ class Draft:
     wanted: Value | None = None
 
 
-@dataclass(frozen=True)
-class Dropped:
+class Dropped(NamedTuple):
     """A question, or the other answer of a pair, that could not be made."""
 
     reason: str
@@ -275,24 +273,28 @@ def choose(
     rest = list(positives[1:])
     shuffle(rng, rest)
     chosen = [*positives[:1], *rest][:n]
-    taken = set(chosen)
-    for scene_id in _deal(rng, negatives, wanted):
-        if len(chosen) == MOST_IMAGES:
-            break
-        if scene_id not in taken:
-            taken.add(scene_id)
-            chosen.append(scene_id)
+    _fill(chosen, _hands(rng, negatives, wanted))
     shuffle(rng, chosen)
     return chosen
 
 
-def _deal(rng: random.Random, negatives: Mapping[str, Sequence[str]], first: Sequence[str]) -> Iterator[str]:
-    """The negatives in the order dealt: one a key and round, the keys of ``first`` before the others."""
+def _fill(chosen: list[str], hands: Sequence[Sequence[str]]) -> None:
+    """Append scenes, each once: a round takes one of each hand, until there are five."""
+    for place in range(max(map(len, hands), default=0)):
+        for hand in hands:
+            if len(chosen) == MOST_IMAGES:
+                return
+            if place < len(hand) and hand[place] not in chosen:
+                chosen.append(hand[place])
+
+
+def _hands(rng: random.Random, negatives: Mapping[str, Sequence[str]], first: Sequence[str]) -> list[list[str]]:
+    """The negatives of each key, shuffled; the keys of ``first`` come before the others."""
     early, late = list(first), [key for key in negatives if key not in first]
     shuffle(rng, early)
     shuffle(rng, late)
     hands = [list(negatives[key]) for key in early + late if negatives[key]]
     for hand in hands:
-        shuffle(rng, hand)
-    for round_ in zip_longest(*hands):
-        yield from (scene_id for scene_id in round_ if scene_id is not None)
+        if len(hand) > 1:
+            shuffle(rng, hand)
+    return hands

@@ -39,7 +39,7 @@ def drafts(template: Template, variant: Variant, seed: Seed, rng: random.Random)
     with_second = hands.pop(SECOND)
     numbers = [seed.numbers(g) for g in references.values()]
     found: set[bool] = set()
-    for _ in range(TRIES):
+    for _ in range(1 if _decided(variant, compare, numbers, pool.positives, with_second) else TRIES):
         several = rng.sample(with_second, rng.randint(1, min(len(with_second), MOST_IMAGES - 1)))
         first_dealt = {f"{SECOND} {index}": [scene_id] for index, scene_id in enumerate(several)}
         scenes = choose(rng, pool.positives, hands | first_dealt, prefer=(f"{SECOND} *",))
@@ -77,6 +77,29 @@ def places(seed: Seed, pool: Pool, second: Subgraph) -> dict[str, list[str]]:
     with_second = [scene_id for found in absent.values() for scene_id in found if others[scene_id]]
     without = {key: [s for s in found if not others[s]] for key, found in absent.items()}
     return without | {SECOND: list(dict.fromkeys(with_second))}
+
+
+def _decided(
+    variant: Variant, compare: str, numbers: Sequence[Numbers], positives: Sequence[str], with_second: Sequence[str]
+) -> bool:
+    """Whether all image sets that may be drawn give one answer, so that another need not be looked for.
+
+    Each holds the first positive and a scene with g2, and g2 may be in positives too.
+    """
+    ours, beside = ([_number(variant, of, [scene_id]) for scene_id in positives] for of in numbers)
+    theirs = [_number(variant, numbers[1], [scene_id]) for scene_id in with_second]
+    fewest, most = ours[0], ours[0] + _most(ours[1:])
+    others_fewest, others_most = beside[0] + min(theirs), _most(beside) + _most(theirs)
+    if compare == "eq":
+        return most < others_fewest or others_most < fewest or fewest == most == others_fewest == others_most
+    if compare == "gt":
+        return most <= others_fewest or fewest > others_most
+    return fewest >= others_most or most < others_fewest
+
+
+def _most(counts: Sequence[int]) -> int:
+    """What the largest of the counts come to, beside one more image."""
+    return sum(sorted(counts, reverse=True)[: MOST_IMAGES - 1])
 
 
 def _number(variant: Variant, numbers: Numbers, scenes: Sequence[str]) -> int:
