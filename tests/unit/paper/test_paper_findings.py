@@ -1,6 +1,7 @@
 """The table of the paper's conclusions: which of them our numbers bear out."""
 
 import csv
+import html
 
 import pytest
 from hypothesis import given
@@ -54,9 +55,13 @@ def test_numbers_and_intervals_are_those_of_the_tables(made, tmp_path):
 def test_what_was_not_trained_or_not_shown_is_not_measured(made, tmp_path):
     rows = rows_of("findings", made, tmp_path)
     assert rows["The lexical split is high"]["Here"] == MISSING
+    page, tex = ((tmp_path / f"findings{ending}").read_text() for ending in (".html", ".tex"))
+    assert "The lexical split is high" not in page + tex and "are in the CSV file alone" in page
+    assert all(f">{html.escape(claim)}<" in page for claim, row in rows.items() if row["Here"] != MISSING)
     alone = rows_of("findings", {}, tmp_path)
-    assert {row["Here"] for row in alone.values()} == {MISSING}
-    assert f"Of {len(rows)} claims, holds: 0" in (tmp_path / "findings.html").read_text()
+    assert {row["Here"] for row in alone.values()} == {MISSING} and alone.keys() == rows.keys()
+    page = (tmp_path / "findings.html").read_text()
+    assert f"Of {len(rows)} claims, holds: 0" in page and "The lexical split is high" in page
 
 
 def scores(path, of):

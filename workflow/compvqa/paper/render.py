@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -159,6 +159,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    unshown: tuple[Row, ...] = ()  # rows of the CSV file alone
     stacked: bool = False  # the paper's words stand below ours, not beside
     apart: str = ""  # why the paper's numbers can't be compared with ours, if so
     whose: str = ""  # whose numbers stand in grey, if not the paper's
@@ -216,6 +217,7 @@ def to_csv(table: Table) -> str:
 
     A text that a spreadsheet would take for a formula has an apostrophe before it (see :mod:`compvqa.sheets`).
     """
+    table = replace(table, rows=(*table.rows, *table.unshown))
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     shown = list(zip(table.spreads(), table.intervals(), table.counted(), table.asked(), table.sides(), strict=True))

@@ -68,7 +68,8 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     Its inputs are other tables of the paper as they were made (CSV), by name; one that is not shown may be missing.
     Of two numbers the interval of their difference is as wide as their intervals allow. A claim of several numbers is
     shown by the one that fits it least, and one of a share of them by how many fit. Numbers of fewer than
-    ``options.least``, as their n says, decide nothing.
+    ``options.least``, as their n says, decide nothing. A claim that nothing here measures is in the CSV file alone,
+    unless none is measured.
     """
     lines = _read(path for name in reference.inputs for path in inputs.get(name, ()))
     rows, verdicts = [], Counter[str]()
@@ -86,8 +87,13 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         words = (_here(shown, len(told), len(found)), _papers(claim, found), fact.quote)
         rows.append(Row(fact.text, (*numbers, *(Cell(text, form="text") for text in words))))
     counts = ", ".join(f"{word}: {verdicts[word]}" for word in (*VERDICTS, MISSING))
-    notes = (f"Of {len(rows)} claims, {counts}.", *reference.notes)
-    return Table(reference.title, reference.citation, "What is said", COLUMNS, tuple(rows), notes, doubt=DOUBT)
+    measured = [row for row in rows if row.cells[2].value != MISSING] or rows
+    unshown = tuple(row for row in rows if row not in measured)
+    told = ("Claims that are not measured here are in the CSV file alone.",) * bool(unshown)
+    notes = (f"Of {len(rows)} claims, {counts}.", *told, *reference.notes)
+    return Table(
+        reference.title, reference.citation, "What is said", COLUMNS, tuple(measured), notes, unshown, doubt=DOUBT
+    )
 
 
 def _of_several(text: str, quote: str, claim: Claim, share: tuple[float, float], found: Sequence[Decided]) -> Row:
