@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa.errors import InputError
-from compvqa.scenes.lexicon import AttributeEntry, Lexicon, LexiconData, NounEntry, RelationEntry
+from compvqa.scenes.entries import AttributeEntry, LexiconData, NounEntry, RelationEntry
+from compvqa.scenes.lexicon import Lexicon
 
 DATA = {
     "nouns": {

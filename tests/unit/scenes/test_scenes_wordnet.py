@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compvqa.errors import InputError
-from compvqa.scenes.lexicon import Lexicon, LexiconData
+from compvqa.scenes.entries import LexiconData
+from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.senses import SenseData, Senses
 from compvqa.scenes.wordnet import read
 

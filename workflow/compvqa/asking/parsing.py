@@ -223,8 +223,8 @@ def _numbers() -> dict[str, int]:
 def _engine() -> Any:
     """What knows plurals and numbers' words, imported when replies are read.
 
-    As in ``scenes/lexicon.py``, which a harness that reads replies by a copy of this file has not, inflect's calls go
-    unchecked: rewriting them takes nine tenths of the seconds of its import.
+    As in ``scenes/word_forms.py``, which a harness that reads replies by a copy of this file has not, inflect's calls
+    go unchecked: rewriting them takes nine tenths of the seconds of its import.
     """
     import typeguard
 

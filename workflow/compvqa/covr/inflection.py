@@ -11,7 +11,7 @@ import json
 from functools import cache
 from importlib import resources
 
-from compvqa.scenes.lexicon import inflector
+from compvqa.scenes.word_forms import inflector
 
 _LISTS = json.loads((resources.files("compvqa.covr") / "inflection.json").read_text(encoding="utf-8"))
 

@@ -159,11 +159,11 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    unshown: tuple[Row, ...] = ()  # rows of the CSV file alone
     stacked: bool = False  # the paper's words stand below ours, not beside
     apart: str = ""  # why the paper's numbers can't be compared with ours, if so
     whose: str = ""  # whose numbers stand in grey, if not the paper's
     doubt: str = DOUBT  # what its intervals are
+    unshown: tuple[Row, ...] = ()  # rows of the CSV file alone
 
     def texts(self) -> tuple[bool, ...]:
         """For each column whether it holds words."""

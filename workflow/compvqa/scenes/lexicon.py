@@ -1,35 +1,20 @@
-"""What is known of the vocabulary: which names overlap, which are exclusive, and each attribute's group.
-
-A lexicon is a JSON file (sprites write their own; ``filters/ontology.py`` makes one of GQA's ontology):
-
-* ``nouns``: ``hypernyms``, ``synonyms``, ``overlaps``, ``excludes``, ``countable``, ``category``, ``facets``
-  (sex and age of people);
-* ``attributes``: ``group``, ``synonyms``, ``overlaps``, ``excludes``, ``similar`` (hard to tell apart);
-* ``relations``: ``entails``, ``synonyms``, ``overlaps``, ``excludes``;
-* ``complete``: whether the entries tell all that overlaps among their names; if not, rules on the words of
-  relations go on where the entries end;
-* ``parts``: category → categories whose things have such parts; ``blurred``: sets of categories whose
-  members have no clear border ("ground", "field");
-* ``senses``: what nouns mean, of which kinds that is and of what it is a part, as WordNet tells (``scenes/senses.py``).
-"""
+"""What is known of the vocabulary: which names overlap, which are exclusive, and each attribute's group."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from compvqa.errors import InputError
 from compvqa.files import read_json, write_json
-from compvqa.scenes import relation_words
-from compvqa.scenes.senses import SenseData, Senses, reached
-
-if TYPE_CHECKING:
-    import inflect
+from compvqa.scenes import ontology, relation_words, wordnet
+from compvqa.scenes.entries import AttributeEntry, LexiconData, NounEntry, RelationEntry
+from compvqa.scenes.senses import Senses, reached
+from compvqa.scenes.word_forms import inflector, singular
 
 KINDS = ("noun", "attribute", "relation")
 # m(x, y) by the rule that decides; above 0.5 counts as exclusive
@@ -37,44 +22,6 @@ STATED, SAME, KNOWN, GUESSED = 0.95, 0.0, 0.9, 0.7
 RELATED, OTHER_GROUP, ENTAILED, SIMILAR, UNSURE, UNKNOWN = 0.05, 0.1, 0.2, 0.3, 0.3, 0.0
 AGENTS = ("er", "or", "ist", "ian", "man", "woman", "person", "boy", "girl", "player")
 UNIVERSAL = frozenset({"thing", "object", "item", "something"})
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    synonyms: list[str] = []
-    overlaps: list[str] = []
-    excludes: list[str] = []
-
-
-class NounEntry(_Entry):
-    hypernyms: list[str] = []
-    countable: bool = True
-    category: str | None = None
-    facets: dict[str, str] = {}
-
-
-class AttributeEntry(_Entry):
-    group: str | None = None
-    similar: list[str] = []
-
-
-class RelationEntry(_Entry):
-    entails: list[str] = []
-
-
-class LexiconData(BaseModel):
-    """The content of a lexicon's JSON file."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    nouns: dict[str, NounEntry] = {}
-    attributes: dict[str, AttributeEntry] = {}
-    relations: dict[str, RelationEntry] = {}
-    complete: bool = True
-    parts: dict[str, list[str]] = {}
-    blurred: list[list[str]] = []
-    senses: SenseData = SenseData()
 
 
 class Lexicon:
@@ -99,14 +46,10 @@ class Lexicon:
     @classmethod
     def from_gqa(cls, folder: Path | str) -> Lexicon:
         """The lexicon of GQA's ontology files in ``folder`` (``gqa_objects.txt``, …)."""
-        from compvqa.scenes import ontology
-
         return cls(ontology.read(Path(folder)))
 
     def with_wordnet(self, folder: Path | str) -> Lexicon:
         """The same with what nouns mean by WordNet's files in ``folder`` (``data.noun``, ``index.noun``)."""
-        from compvqa.scenes import wordnet
-
         return Lexicon(self.data.model_copy(update={"senses": wordnet.read(Path(folder))}))
 
     def dump(self, path: Path | str) -> None:
@@ -371,28 +314,3 @@ def _closure(edges: dict[str, Iterable[str]], more: Iterable[tuple[str, str]]) -
     for name, other in more:
         graph.setdefault(name, set()).add(other)
     return {name: reached({name}, graph) for name in graph}
-
-
-@lru_cache(maxsize=1)
-def inflector() -> inflect.engine:
-    """What knows plurals and articles; it is imported when it is first asked for."""
-    import typeguard
-
-    # inflect has its own calls checked, and rewriting them for that takes nine tenths of the seconds of its import
-    checking: Any = typeguard
-    checked, checking.typechecked = checking.typechecked, lambda function: function
-    try:
-        import inflect
-    finally:
-        typeguard.typechecked = checked
-    return inflect.engine()
-
-
-@lru_cache(maxsize=200_000)
-def singular(noun: str) -> str:
-    """The singular of a noun; itself where it is none, or has none ("pants")."""
-    *rest, head = noun.split() or [noun]
-    if not head.isalpha() or len(head) < 3 or head.endswith(("ss", "us", "is")):
-        return noun
-    found = inflector().singular_noun(head)
-    return " ".join([*rest, found]) if found else noun

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from compvqa.files import read_text
 from compvqa.scenes import relation_words
-from compvqa.scenes.lexicon import AttributeEntry, LexiconData, NounEntry, RelationEntry, singular
+from compvqa.scenes.entries import AttributeEntry, LexiconData, NounEntry, RelationEntry
+from compvqa.scenes.word_forms import singular
 
 # a category is also a noun for its members; where the noun is another word, it stands behind the colon
 NAMED = {

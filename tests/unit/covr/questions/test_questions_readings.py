@@ -12,8 +12,9 @@ from compvqa.covr.questions.tables import QUESTIONS
 from compvqa.covr.subgraphs.subgraph import Edge, make
 from compvqa.programs.rows import from_json
 from compvqa.questions.tables import DROPPED
+from compvqa.scenes.entries import LexiconData
 from compvqa.scenes.graph import Object, Relation, SceneGraph, SceneStore
-from compvqa.scenes.lexicon import Lexicon, LexiconData
+from compvqa.scenes.lexicon import Lexicon
 from unit.covr.questions.question_worlds import subgraphs, write_world
 
 LEXICON = Lexicon(

@@ -26,8 +26,9 @@ from compvqa.covr.subgraphs.related import RelatedSettings, relate
 from compvqa.covr.subgraphs.subgraph import make, parse
 from compvqa.covr.subgraphs.tables import RELATED
 from compvqa.programs.rows import Row, from_json
+from compvqa.scenes.entries import LexiconData
 from compvqa.scenes.graph import SceneGraph
-from compvqa.scenes.lexicon import Lexicon, LexiconData
+from compvqa.scenes.lexicon import Lexicon
 from compvqa.seeds import stable_hash
 from unit.covr.questions.leaf_oracle import Asked
 from unit.covr.questions.question_worlds import ATTRIBUTES, NOUNS, RELATIONS, scene

@@ -6,8 +6,9 @@ import pytest
 from compvqa import tables
 from compvqa.covr.filters.words.overlap import OverlapSettings, overlap
 from compvqa.covr.subgraphs.subgraph import Edge, make
+from compvqa.scenes.entries import LexiconData
 from compvqa.scenes.graph import Object, Relation, SceneGraph
-from compvqa.scenes.lexicon import Lexicon, LexiconData
+from compvqa.scenes.lexicon import Lexicon
 from unit.covr.subgraphs.graph_store import EVERYTHING, OVERLAP, Store, split_of
 from unit.covr.subgraphs.graph_worlds import write_scenes
 from unit.covr.subgraphs.related_compare import differences

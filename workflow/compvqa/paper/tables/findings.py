@@ -89,11 +89,10 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     counts = ", ".join(f"{word}: {verdicts[word]}" for word in (*VERDICTS, MISSING))
     measured = [row for row in rows if row.cells[2].value != MISSING] or rows
     unshown = tuple(row for row in rows if row not in measured)
-    told = ("Claims that are not measured here are in the CSV file alone.",) * bool(unshown)
-    notes = (f"Of {len(rows)} claims, {counts}.", *told, *reference.notes)
-    return Table(
-        reference.title, reference.citation, "What is said", COLUMNS, tuple(measured), notes, unshown, doubt=DOUBT
-    )
+    apart = ["Claims that are not measured here are in the CSV file alone."] * bool(unshown)
+    notes = (f"Of {len(rows)} claims, {counts}.", *apart, *reference.notes)
+    named = (reference.title, reference.citation, "What is said", COLUMNS)
+    return Table(*named, tuple(measured), notes, doubt=DOUBT, unshown=unshown)
 
 
 def _of_several(text: str, quote: str, claim: Claim, share: tuple[float, float], found: Sequence[Decided]) -> Row:

@@ -10,7 +10,8 @@ from compvqa import tables
 from compvqa.covr.filters.words.labels import LABELS, LabelSettings, PairLabel, agree, export, gather, read, write_rows
 from compvqa.covr.filters.words.pairs import PairSettings
 from compvqa.errors import InputError
-from compvqa.scenes.lexicon import Lexicon, LexiconData
+from compvqa.scenes.entries import LexiconData
+from compvqa.scenes.lexicon import Lexicon
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, RELATIONS
 
 HEADER = "kind,x,y,label,annotator"

@@ -16,7 +16,8 @@ from compvqa.covr.filters.words.settings import EncoderSettings
 from compvqa.covr.filters.words.training import HELD_OUT, SCORED
 from compvqa.errors import InputError
 from compvqa.files import write_json
-from compvqa.scenes.lexicon import Lexicon, LexiconData
+from compvqa.scenes.entries import LexiconData
+from compvqa.scenes.lexicon import Lexicon
 
 SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
 LEXICON = Lexicon(LexiconData.model_validate({"attributes": {n: {"group": "color"} for n in ("red", "blue")}}))

@@ -12,7 +12,8 @@ from compvqa.covr.filters.words.model import pretrained
 from compvqa.covr.filters.words.scores import WORD_SCORES, best_threshold, cosines, measured, word_scores
 from compvqa.covr.filters.words.settings import EncoderSettings, WordFilterSettings
 from compvqa.covr.filters.words.training import SCORED
-from compvqa.scenes.lexicon import Lexicon, LexiconData
+from compvqa.scenes.entries import LexiconData
+from compvqa.scenes.lexicon import Lexicon
 
 
 @given(st.lists(st.tuples(st.sampled_from((0.1, 0.2, 0.3, 0.4)), st.booleans()), min_size=1, max_size=12))

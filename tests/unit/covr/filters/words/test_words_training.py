@@ -13,7 +13,8 @@ from compvqa.covr.filters.words.model import pretrained
 from compvqa.covr.filters.words.settings import EncoderSettings, WordFilterSettings
 from compvqa.covr.filters.words.training import HELD_OUT, SCORED, TRAIN, PhrasePairs, balanced, sides, train
 from compvqa.errors import InputError
-from compvqa.scenes.lexicon import Lexicon, LexiconData
+from compvqa.scenes.entries import LexiconData
+from compvqa.scenes.lexicon import Lexicon
 from compvqa.training import fit as fitting
 
 SMALL = {
