@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -147,6 +147,7 @@ class Row:
     note_from: int = 0
     rule_above: bool = False
     minor: bool = False
+    shown: bool = True  # else it is in the CSV file alone
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,6 @@ class Table:
     apart: str = ""  # why the paper's numbers can't be compared with ours, if so
     whose: str = ""  # whose numbers stand in grey, if not the paper's
     doubt: str = DOUBT  # what its intervals are
-    unshown: tuple[Row, ...] = ()  # rows of the CSV file alone
 
     def texts(self) -> tuple[bool, ...]:
         """For each column whether it holds words."""
@@ -217,7 +217,6 @@ def to_csv(table: Table) -> str:
 
     A text that a spreadsheet would take for a formula has an apostrophe before it (see :mod:`compvqa.sheets`).
     """
-    table = replace(table, rows=(*table.rows, *table.unshown))
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     shown = list(zip(table.spreads(), table.intervals(), table.counted(), table.asked(), table.sides(), strict=True))
@@ -255,7 +254,7 @@ def to_latex(table: Table, name: str = "") -> str:
     width = f"p{{{max(_TEXTWIDTH / max(sum(table.texts()), 1), _COLUMN):.2f}\\textwidth}}"
     lines = [r"\begin{tabular}{l" + "".join(width if text else "r" for text in table.texts()) + "}", r"\toprule"]
     lines += [" & ".join([_first(table.head), *map(tex, table.columns)]) + r" \\", r"\midrule"]
-    for row in table.rows:
+    for row in filter(lambda row: row.shown, table.rows):
         lines += [r"\midrule"] * row.rule_above
         cells = [_tex_cell(cell, row, number) for number, cell in enumerate(row.cells)]
         lines.append(" & ".join([(r"\quad " if row.minor else "") + _first(row.label), *cells]) + r" \\")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compvqa.paper.claims import VERDICTS, Claim, Plain, claim_of
@@ -87,12 +87,12 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         words = (_here(shown, len(told), len(found)), _papers(claim, found), fact.quote)
         rows.append(Row(fact.text, (*numbers, *(Cell(text, form="text") for text in words))))
     counts = ", ".join(f"{word}: {verdicts[word]}" for word in (*VERDICTS, MISSING))
-    measured = [row for row in rows if row.cells[2].value != MISSING] or rows
-    unshown = tuple(row for row in rows if row not in measured)
-    apart = ["Claims that are not measured here are in the CSV file alone."] * bool(unshown)
+    measured = [row.cells[2].value != MISSING for row in rows]
+    if any(measured):
+        rows = [replace(row, shown=shown) for row, shown in zip(rows, measured, strict=True)]
+    apart = ["Claims that are not measured here are in the CSV file alone."] * (0 < sum(measured) < len(rows))
     notes = (f"Of {len(rows)} claims, {counts}.", *apart, *reference.notes)
-    named = (reference.title, reference.citation, "What is said", COLUMNS)
-    return Table(*named, tuple(measured), notes, doubt=DOUBT, unshown=unshown)
+    return Table(reference.title, reference.citation, "What is said", COLUMNS, tuple(rows), notes, doubt=DOUBT)
 
 
 def _of_several(text: str, quote: str, claim: Claim, share: tuple[float, float], found: Sequence[Decided]) -> Row:
