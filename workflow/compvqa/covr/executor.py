@@ -57,9 +57,12 @@ class _World:
 
 def meant(lexicon: Entailment | None, kind: str, name: str, there: Collection[str]) -> Sequence[str]:
     """Those of the annotated names ``there``, of a scene or an object, that ``name`` stands for, in a stable order."""
-    names = (name,) if lexicon is None else lexicon.entailed(kind, name)
+    if lexicon is None:
+        return (name,) if name in there else ()
+    names = lexicon.entailed(kind, name)
     if len(names) == 1:
-        return tuple(only for only in names if only in there)
+        (only,) = names
+        return (only,) if only in there else ()
     return sorted(names.intersection(there))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
-from itertools import cycle, islice
+from itertools import cycle, islice, zip_longest
 from typing import NamedTuple
 
 from compvqa.covr.executor import Value
@@ -280,12 +280,14 @@ def choose(
 
 def _fill(chosen: list[str], hands: Sequence[Sequence[str]]) -> None:
     """Append scenes, each once: a round takes one of each hand, until there are five."""
-    for place in range(max(map(len, hands), default=0)):
-        for hand in hands:
-            if len(chosen) == MOST_IMAGES:
+    free = MOST_IMAGES - len(chosen)
+    for round_ in zip_longest(*hands):
+        for scene_id in round_:
+            if not free:
                 return
-            if place < len(hand) and hand[place] not in chosen:
-                chosen.append(hand[place])
+            if scene_id is not None and scene_id not in chosen:
+                chosen.append(scene_id)
+                free -= 1
 
 
 def _hands(rng: random.Random, negatives: Mapping[str, Sequence[str]], first: Sequence[str]) -> list[list[str]]:
