@@ -2,10 +2,13 @@
 
 import random
 from collections import Counter
+from itertools import combinations
+from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compvqa.covr.questions.kinds.comparing import HOLDS, _decided
 from compvqa.covr.questions.seed import MOST_IMAGES, choose, fits
 
 POSITIVES = st.integers(0, 8).map(lambda n: [f"p{i}" for i in range(n)])
@@ -53,3 +56,23 @@ def test_the_number_of_positives_and_the_order_vary():
 def test_patterns_of_keys():
     assert fits("0_neg_attr_root", ("*_neg_attr_root",)) and fits("0_attr", ("0_attr",))
     assert not fits("0_attr", ("*_name",)) and not fits("0_attr", ())
+
+
+counts = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=5)
+
+
+@given(counts, st.lists(st.integers(1, 3), min_size=1, max_size=4), st.sampled_from(sorted(HOLDS)), st.booleans())
+def test_a_comparison_is_decided_only_if_all_sets_of_images_give_one_answer(positives, seconds, compare, images):
+    """Each set: the first positive, others, and at least one scene with g2, five in all at most."""
+    names, others = [f"p{n}" for n in range(len(positives))], [f"s{n}" for n in range(len(seconds))]
+    first = dict(zip(names, [g for g, _ in positives], strict=True)) | dict.fromkeys(others, 0)
+    second = dict(zip(names, [g2 for _, g2 in positives], strict=True)) | dict(zip(others, seconds, strict=True))
+    answers = set()
+    for size in range(5):
+        for rest in combinations([*names[1:], *others], size):
+            if set(rest) & set(others):
+                told = [[min(of[s], 1) if images else of[s] for s in (names[0], *rest)] for of in (first, second)]
+                answers.add(HOLDS[compare](*map(sum, told)))
+    variant = SimpleNamespace(options={"images": images})
+    if _decided(variant, compare, [first, second], names, others):
+        assert len(answers) == 1
