@@ -1,5 +1,8 @@
 """The risk of questions where nothing was seen: that of any claim of its kind, as often as the question makes one."""
 
+import math
+from collections import Counter
+
 import pytest
 
 from compvqa import tables
@@ -7,7 +10,7 @@ from compvqa.covr.filters.images.presence import Knowledge, PresenceSettings
 from compvqa.covr.questions.references import matches, rows
 from compvqa.covr.questions.tables import QUESTIONS, RISK
 from compvqa.covr.risk.assess import assess
-from compvqa.covr.risk.calibration import CAUSES, LABELLED
+from compvqa.covr.risk.calibration import CAUSES, CLAIMS, LABELLED
 from compvqa.covr.risk.labels import Apart, LabelSettings, label
 from compvqa.covr.subgraphs.subgraph import make
 from compvqa.covr.subgraphs.tables import CANDIDATES, RELATED, SEEDS
@@ -70,21 +73,32 @@ def _count(number: int, noun: str, scene_ids: list[str], graphs: list) -> dict:
 
 def test_each_claim_is_as_risky_as_those_that_were_looked_at(told):
     labelled = tables.read(told["root"] / "labelled.parquet", LABELLED).to_pylist()
-    assert {row["cause"] for row in labelled} == set(CAUSES) and {row["score"] for row in labelled} == {None}
-    base = {}
-    for cause in CAUSES:
-        wrong = [row["wrong"] for row in labelled if row["cause"] == cause]
-        base[cause] = (sum(wrong) + 0.5) / (len(wrong) + 1)
-    assert base["presence"] > 0.3 and base["absence"] > 0.1
+    assert {row["cause"] for row in labelled} == {*CAUSES, None} - {"names"}  # none overlap in an empty lexicon
+    assert {row["score"] for row in labelled} == {None}
+    base, by_cause = {}, {}
+    for claim, causes in CLAIMS.items():
+        of = [row["cause"] for row in labelled if row["claim"] == claim]
+        wrong = len(of) - of.count(None)
+        base[claim] = (wrong + 0.5) / (len(of) + 1)
+        for cause in causes:
+            by_cause[cause, claim] = base[claim] * (of.count(cause) + 1 / len(causes)) / (wrong + 1)
+    assert base["no fewer"] > 0.3 and base["none"] > 0.1
     risks = {row["question_id"]: row for row in tables.read(told["root"] / "risk.parquet", RISK).to_pylist()}
     for asked, noun in zip(told["questions"], SOME * 3, strict=True):
         there = sum(bool(matches(told["graphs"][scene_id], make(noun))) for scene_id in asked["scene_ids"])
-        n = {"absence": 3 - there, "presence": there, "others": there, "names": 3}
-        row, right = risks[asked["question_id"]], 1.0
+        n = {"none": 3 - there, "no fewer": there, "no more": there}
+        row = risks[asked["question_id"]]
         for cause in CAUSES:
-            right *= (1 - base[cause]) ** n[cause]
-            assert row[f"risk_{cause}"] == pytest.approx(1 - (1 - base[cause]) ** n[cause], abs=1e-4)
+            right = math.prod((1 - by_cause.get((cause, claim), 0)) ** n[claim] for claim in CLAIMS)
+            assert row[f"risk_{cause}"] == pytest.approx(1 - right, abs=1e-4)
+        right = math.prod((1 - base[claim]) ** n[claim] for claim in CLAIMS)
         assert row["risk"] == pytest.approx(1 - right, abs=1e-4)
+
+
+def test_no_scene_is_looked_at_much_more_often_than_others(told):
+    labelled = tables.read(told["root"] / "labelled.parquet", LABELLED).to_pylist()
+    often = Counter(row["scene_id"] for row in labelled if row["claim"] == "none")
+    assert len(often) > 20 and max(often.values()) <= 2 * 100 / len(often)
 
 
 def test_the_same_claims_are_labelled_to_the_byte_and_shards_change_no_risk(told):

@@ -20,14 +20,15 @@ import pyarrow.parquet as pq
 from compvqa import tables
 from compvqa.covr.filters.images.presence import Knowledge, PresenceSettings
 from compvqa.covr.questions.tables import QUESTIONS, RISK
-from compvqa.covr.risk.calibration import ABSENCE, CAUSES, NAMES, OTHERS, PRESENCE, Fitted, fit_all
-from compvqa.covr.risk.claims import MORE, Claims
+from compvqa.covr.risk.calibration import CAUSES, CLAIMS, NO_FEWER, NO_MORE, NONE, Fitted, fit_all
+from compvqa.covr.risk.claims import FEWER, Claims
 from compvqa.covr.risk.scoring import Asked, Scorer
 from compvqa.progress import track
 from compvqa.scenes.graph import SceneStore
 
 BATCH = 4096
 DIGITS = 4  # of a risk: far coarser than what machines differ in
+_KINDS = tuple(CLAIMS)
 
 
 def assess(
@@ -41,8 +42,7 @@ def assess(
     claims = _Needed.of(questions, given.scenes)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as beside:
         scores = Scorer(given, settings, known).scores(claims.asked, Path(beside))
-    risks = claims.risks(fit_all(labelled), scores)
-    whole = 1 - np.prod(1 - risks, axis=0)
+    *risks, whole = claims.risks(fit_all(labelled), scores)
     keys = pq.read_table(questions, columns=["question_id", "seed"])
     columns = [*keys.columns, *(pa.array(np.round(of, DIGITS), pa.float32()) for of in (*risks, whole))]
     rows = tables.write(out, RISK, pa.table(columns, schema=RISK.fields))
@@ -52,12 +52,12 @@ def assess(
 
 @dataclass(frozen=True)
 class _Needed:
-    """The claims that ``questions`` need, by what they may be wrong by: of each the question's row, the cause's number
-    in CAUSES, and its number in ``asked``."""
+    """The claims that ``questions`` need: of each the question's row, which of CLAIMS it is, by number, and its number
+    in ``asked``."""
 
     asked: list[Asked]
     rows: np.ndarray
-    causes: np.ndarray
+    kinds: np.ndarray
     numbers: np.ndarray
     questions: int
 
@@ -67,19 +67,18 @@ class _Needed:
         found, row = array("q"), -1
         for row, (program, answer, scene_ids) in enumerate(_read(questions)):
             for claim in claims.of(program, answer, scene_ids):
-                more = claim.change == MORE
-                number = asked.setdefault((claim.scene_id, claim.graph, more and claim.n > 0), len(asked))
-                for cause in (OTHERS if claim.n else ABSENCE, NAMES) if more else (PRESENCE,):
-                    found.extend((row, CAUSES.index(cause), number))
-        rows, causes, numbers = np.array(found, int).reshape(-1, 3).T
-        return _Needed(list(asked), rows, causes, numbers, row + 1)
+                kind = NO_FEWER if claim.change == FEWER else NO_MORE if claim.n else NONE
+                number = asked.setdefault((claim.scene_id, claim.graph, kind == NO_MORE), len(asked))
+                found.extend((row, _KINDS.index(kind), number))
+        rows, kinds, numbers = np.array(found, int).reshape(-1, 3).T
+        return _Needed(list(asked), rows, kinds, numbers, row + 1)
 
     def risks(self, fitted: Mapping[str, Fitted], scores: np.ndarray) -> np.ndarray:
-        """The risk of each question by each cause: [causes, questions]."""
-        right = np.stack([np.log1p(-fitted[cause](scores)) for cause in CAUSES])
-        cells = self.causes * self.questions + self.rows
-        summed = np.bincount(cells, right[self.causes, self.numbers], minlength=len(CAUSES) * self.questions)
-        return -np.expm1(summed.reshape(len(CAUSES), self.questions))
+        """The risk of each question by each cause, and by any: [causes + 1, questions]."""
+        told = np.stack([fitted[kind](scores) for kind in _KINDS])[self.kinds, self.numbers]
+        by_cause = ([fitted[kind].shares.get(cause, 0) for kind in _KINDS] for cause in CAUSES)
+        right = (np.log1p(-told * np.array(shares)[self.kinds]) for shares in (*by_cause, [1] * len(_KINDS)))
+        return np.stack([-np.expm1(np.bincount(self.rows, of, minlength=self.questions)) for of in right])
 
 
 def _read(questions: Path) -> Iterator[tuple[str, str, list[str]]]:

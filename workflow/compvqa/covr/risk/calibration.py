@@ -1,20 +1,21 @@
 """How likely a claim is wrong, by what the image filter saw, fitted on claims about images that somebody looked at.
 
-They are drawn as those by which the thresholds are set (App. B): about images apart from all folds, whose truth stands
-for what people would say of them. A claim is wrong by one of CAUSES:
+They are about images apart from all folds, whose truth stands for what people would say of them, as with the claims by
+which the thresholds are set (App. B). A claim is wrong by one of CAUSES:
 
 * ``absence``: the subgraph is said not to be there, and is;
 * ``presence``: it is said to be there, and is not;
 * ``others``: it is there, and so are more than are annotated;
-* ``names``: what is there has another name, but may be called so as well.
+* ``names``: it is right by the letter, but what is there has another name, and may be called so as well.
 
-The score is the least presence of its simple subgraphs; where it is there, that of others than those annotated, but for
-``presence``.
+Claims that something lacks, that there are no more, and that there are no fewer, are fitted apart. The score is the
+least presence of the simple subgraphs; where there may be more, that of others than those annotated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,18 +35,20 @@ from compvqa.seeds import by_rank
 from compvqa.tables import Schema
 
 CAUSES = ABSENCE, PRESENCE, NAMES, OTHERS = ("absence", "presence", "names", "others")
+NONE, NO_FEWER, NO_MORE = "none", "no fewer", "no more"  # than are annotated
+CLAIMS = {NONE: (ABSENCE, NAMES), NO_FEWER: (PRESENCE,), NO_MORE: (OTHERS, NAMES)}  # with what may be wrong
 LABELLED = Schema(
     "labelled_claims",
     pa.schema(
         [
-            ("cause", pa.string()),  # one of CAUSES
+            ("claim", pa.string()),  # one of CLAIMS
             ("scene_id", pa.string()),
             ("tree", pa.string()),
             ("score", pa.float32()),  # null where there is none
-            ("wrong", pa.bool_()),
+            ("cause", pa.string()),  # by which it is wrong; null where it is right
         ]
     ),
-    key=("cause", "scene_id", "tree"),
+    key=("claim", "scene_id", "tree"),
 )
 LEAST = 1e-4  # a score's distance from 0 and 1, at least: it has four digits
 _STEPS = 50
@@ -54,13 +57,12 @@ _STIFFNESS = 1e-2  # of the slope: without a score that tells anything, it is 0
 
 @dataclass(frozen=True)
 class Labelled:
-    """A claim about a scene, whether its score is with the annotated masked, and whether it is wrong by the cause."""
+    """A claim about a scene, one of CLAIMS, and by what it is wrong."""
 
-    cause: str
+    claim: str
     scene_id: str
     graph: Subgraph
-    masked: bool
-    wrong: bool
+    cause: str | None
 
 
 def labelled(
@@ -73,21 +75,39 @@ def labelled(
     seed: int,
 ) -> Iterator[Labelled]:
     """Claims about scenes that have a seed's subgraph, and about candidates that differ from it in a node: so many of
-    either, drawn by stable rank, with all causes by which they may be wrong.
+    either.
 
     As in questions, none is about a scene whose annotations match other objects if names are read as all that may be
     called so.
     """
     for what, pairs in zip(("have", "lack"), _pairs(seeds, candidates), strict=True):
-        for scene_id, tree in sorted(by_rank(seed, f"claims {what}", pairs)[:most]):
+        for scene_id, tree in sorted(_spread(pairs, seed, f"claims {what}")[:most]):
             g, said, scene = parse(tree), annotated.graph(scene_id), complete.graph(scene_id)
             n, exact, read = len(matches(said, g)), len(matches(scene, g)), len(matches(scene, g, lexicon))
             if len(matches(said, g, lexicon)) != n:
                 continue
             if n:
-                yield Labelled(PRESENCE, scene_id, g, False, read == 0)
-            yield Labelled(OTHERS if n else ABSENCE, scene_id, g, n > 0, exact > n)
-            yield Labelled(NAMES, scene_id, g, n > 0, read > max(exact, n))
+                yield Labelled(NO_FEWER, scene_id, g, None if read else PRESENCE)
+            claim = NO_MORE if n else NONE
+            by_letter, by_name = CLAIMS[claim]
+            yield Labelled(claim, scene_id, g, by_letter if exact > n else by_name if read > n else None)
+
+
+def _spread(pairs: Iterable[tuple[str, str]], seed: int, what: str) -> list[tuple[str, str]]:
+    """The pairs of a scene and a tree in a random order, but that scenes come equally often, as far as they have trees,
+    and that those of a scene take turns by size: one error of a large scene is in a hundred of its trees."""
+    turns, of_scene = Counter[tuple[str, int]](), dict[str, list]()
+    for rank, (scene_id, tree) in enumerate(by_rank(seed, what, pairs)):
+        g = parse(tree)
+        size = g.size + g.n_attributes
+        of_scene.setdefault(scene_id, []).append((turns[scene_id, size], size, rank, tree))
+        turns[scene_id, size] += 1
+    placed = (
+        (place, rank, scene_id, tree)
+        for scene_id, trees in of_scene.items()
+        for place, (_, _, rank, tree) in enumerate(sorted(trees))
+    )
+    return [(scene_id, tree) for _, _, scene_id, tree in sorted(placed)]
 
 
 def _pairs(seeds: Sequence[Path], candidates: Sequence[Path]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
@@ -108,11 +128,12 @@ def _pairs(seeds: Sequence[Path], candidates: Sequence[Path]) -> tuple[set[tuple
 @dataclass(frozen=True)
 class Fitted:
     """Gives the probability that a claim is wrong by its score: a logistic function of the score's log-odds, or the
-    same for all where a higher score does not mean what it should."""
+    same for all where a score does not mean what it should."""
 
     slope: float
     intercept: float
     base: float  # where there is no score
+    shares: Mapping[str, float]  # of the causes by which such claims are wrong
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """The risks [n] of claims with ``scores`` [n], NaN where there is none."""
@@ -120,19 +141,23 @@ class Fitted:
         return np.where(np.isnan(scores), self.base, expit(self.intercept + self.slope * odds))
 
 
-def fit(cause: str, scores: np.ndarray, wrong: np.ndarray) -> Fitted:
-    """Fit by ``scores`` [n], NaN where there is none, and ``wrong`` (bool [n]), with Platt's targets.
+def fit(claim: str, scores: np.ndarray, causes: Sequence[str | None]) -> Fitted:
+    """Fit by ``scores`` [n], NaN where there is none, and by what claims are wrong ([n], None: right), with Platt's
+    targets.
 
-    Where a claim says that something is there, a high score speaks for it; else, against it.
+    Where it is claimed that something is there, a high score speaks for it; else, against it.
     """
+    wrong = np.array([cause is not None for cause in causes], bool)
     base = round(float((wrong.sum() + 0.5) / (len(wrong) + 1)), 6)
     known = ~np.isnan(scores)
     x, y = logit(np.clip(scores[known], LEAST, 1 - LEAST)), wrong[known]
     right = (y.sum() + 1) / (y.sum() + 2), 1 / (len(y) - y.sum() + 2)
     slope, intercept = _logistic(x, np.where(y, *right)) if y.any() and not y.all() else (0.0, float(logit(base)))
-    if (slope > 0) == (cause == PRESENCE):
+    if (slope > 0) == (claim == NO_FEWER):
         slope, intercept = 0.0, float(logit(base))
-    return Fitted(round(slope, 6), round(intercept, 6), base)
+    counts, of = Counter(causes), CLAIMS[claim]
+    shares = {cause: round((counts[cause] + 1 / len(of)) / float(wrong.sum() + 1), 6) for cause in of}
+    return Fitted(round(slope, 6), round(intercept, 6), base, shares)
 
 
 def _logistic(x: np.ndarray, targets: np.ndarray) -> tuple[float, float]:
@@ -151,10 +176,10 @@ def _logistic(x: np.ndarray, targets: np.ndarray) -> tuple[float, float]:
 
 
 def fit_all(labelled: Path) -> Mapping[str, Fitted]:
-    """What is fitted for each cause to the claims of a table (LABELLED)."""
-    claims, result = tables.read(labelled, LABELLED), {}
-    for cause in CAUSES:
-        of = claims.filter(pc.equal(claims["cause"], cause))
+    """What is fitted for each of CLAIMS to those of a table (LABELLED)."""
+    known, result = tables.read(labelled, LABELLED), {}
+    for claim in CLAIMS:
+        of = known.filter(pc.equal(known["claim"], claim))
         scores = of["score"].to_numpy().astype(float)  # null becomes NaN
-        result[cause] = fit(cause, scores, of["wrong"].to_numpy())
+        result[claim] = fit(claim, scores, of["cause"].to_pylist())
     return result

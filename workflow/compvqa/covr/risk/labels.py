@@ -12,7 +12,7 @@ import numpy as np
 
 from compvqa import tables
 from compvqa.covr.filters.images.presence import Knowledge, PresenceSettings
-from compvqa.covr.risk.calibration import LABELLED, Labelled, labelled
+from compvqa.covr.risk.calibration import LABELLED, NO_MORE, Labelled, labelled
 from compvqa.covr.risk.scoring import Scorer
 from compvqa.covr.risk.settings import RiskSettings
 from compvqa.scenes.graph import SceneStore
@@ -42,19 +42,19 @@ def label(
     """
     stores = SceneStore(apart.annotated), SceneStore(apart.complete)
     drawn = list(labelled(apart.seeds, apart.candidates, *stores, Lexicon.load(lexicon), settings.labelled, seed))
-    asked = [(item.scene_id, item.graph, item.masked) for item in drawn]
+    asked = [(item.scene_id, item.graph, item.claim == NO_MORE) for item in drawn]
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as beside:
         aside = Knowledge(apart.annotated, given.features, given.models)
         scores = Scorer(aside, settings).scores(asked, Path(beside))
     rows = tables.write(out, LABELLED, sorted(map(_row, drawn, scores.tolist()), key=_key))
-    wrong = Counter(f"wrong: {item.cause}" for item in drawn if item.wrong)
+    wrong = Counter(f"wrong: {item.cause}" for item in drawn if item.cause)
     return {"in": len(drawn), "out": rows, **dict(sorted(wrong.items()))}
 
 
 def _row(item: Labelled, score: float) -> dict:
     return {
-        "cause": item.cause, "scene_id": item.scene_id, "tree": item.graph.json(),
-        "score": None if np.isnan(score) else score, "wrong": item.wrong,
+        "claim": item.claim, "scene_id": item.scene_id, "tree": item.graph.json(),
+        "score": None if np.isnan(score) else score, "cause": item.cause,
     }  # fmt: skip
 
 
