@@ -86,7 +86,7 @@ def test_each_claim_is_as_risky_as_those_that_were_looked_at(told):
     risks = {row["question_id"]: row for row in tables.read(told["root"] / "risk.parquet", RISK).to_pylist()}
     for asked, noun in zip(told["questions"], SOME * 3, strict=True):
         there = sum(bool(matches(told["graphs"][scene_id], make(noun))) for scene_id in asked["scene_ids"])
-        n = {"none": 3 - there, "no fewer": there, "no more": there}
+        n = {"none": 3 - there, "unrelated": 0, "no fewer": there, "no more": there}
         row = risks[asked["question_id"]]
         for cause in CAUSES:
             right = math.prod((1 - by_cause.get((cause, claim), 0)) ** n[claim] for claim in CLAIMS)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from compvqa.covr.risk.calibration import CLAIMS, NO_FEWER, NO_MORE, NONE, fit
+from compvqa.covr.risk.calibration import CLAIMS, NO_FEWER, NO_MORE, NONE, UNRELATED, fit, lacking
+from compvqa.covr.subgraphs.subgraph import Edge, Held, Modifier, make
+from compvqa.scenes.graph import Object, Relation, SceneGraph
 
 RANDOM = np.random.default_rng(5)
 
@@ -53,3 +55,24 @@ def test_few_claims_none_of_them_wrong_are_no_proof():
     assert (fitted(np.array([0.9, np.nan])) > 0.1).all()
     nobody = fit(NO_FEWER, np.array([]), [])
     assert nobody(np.array([0.1, np.nan])).tolist() == [0.5, 0.5]
+
+
+MAN = make("man")
+CUP = make("cup", "red")
+
+
+@pytest.mark.parametrize(
+    ("asked", "claim"),
+    [
+        (make("man", None, (Edge("holding", CUP),)), UNRELATED),
+        (Held(MAN, Edge("holding", CUP)), UNRELATED),
+        (make("man", None, (Edge("holding", make("cup", "blue")),)), NONE),
+        (make("man", "red"), NONE),
+        (make("man", None, (Edge("holding", make("dog")),)), NONE),
+        (make("man", None, (Edge("on", CUP, (Modifier("near", "man"),)),)), UNRELATED),
+        (make("man", None, (Edge("on", CUP, (Modifier("near", "dog"),)),)), NONE),
+    ],
+)
+def test_things_that_are_there_but_not_so_related_are_told_from_things_that_are_not_there(asked, claim):
+    things = {"0": Object("0", "man", {}), "1": Object("1", "cup", {"red": None})}
+    assert lacking(SceneGraph("s", things, (Relation("behind", "0", "1", ()),)), asked) == claim

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from compvqa import tables
 from compvqa.covr.filters.images.presence import Knowledge, PresenceSettings
 from compvqa.covr.questions.tables import QUESTIONS, RISK
-from compvqa.covr.risk.calibration import CAUSES, CLAIMS, NO_FEWER, NO_MORE, NONE, Fitted, fit_all
-from compvqa.covr.risk.claims import FEWER, Claims
+from compvqa.covr.risk.calibration import CAUSES, CLAIMS, NO_FEWER, NO_MORE, Fitted, fit_all, lacking
+from compvqa.covr.risk.claims import MORE, Claims
 from compvqa.covr.risk.scoring import Asked, Scorer
 from compvqa.progress import track
 from compvqa.scenes.graph import SceneStore
@@ -52,33 +52,38 @@ def assess(
 
 @dataclass(frozen=True)
 class _Needed:
-    """The claims that ``questions`` need: of each the question's row, which of CLAIMS it is, by number, and its number
-    in ``asked``."""
+    """The claims that ``questions`` need: each once, with the number of its kind in CLAIMS; and, as often as it is
+    needed, a question's row and a claim's number."""
 
     asked: list[Asked]
-    rows: np.ndarray
     kinds: np.ndarray
+    rows: np.ndarray
     numbers: np.ndarray
     questions: int
 
     @staticmethod
     def of(questions: Path, scenes: Path) -> _Needed:
         claims, asked = Claims(SceneStore(scenes).graph), dict[Asked, int]()
-        found, row = array("q"), -1
+        kinds, found, row = array("b"), array("q"), -1
         for row, (program, answer, scene_ids) in enumerate(_read(questions)):
             for claim in claims.of(program, answer, scene_ids):
-                kind = NO_FEWER if claim.change == FEWER else NO_MORE if claim.n else NONE
-                number = asked.setdefault((claim.scene_id, claim.graph, kind == NO_MORE), len(asked))
-                found.extend((row, _KINDS.index(kind), number))
-        rows, kinds, numbers = np.array(found, int).reshape(-1, 3).T
-        return _Needed(list(asked), rows, kinds, numbers, row + 1)
+                more = claim.change == MORE
+                number = asked.setdefault((claim.scene_id, claim.graph, more and claim.n > 0), len(asked))
+                if number == len(kinds):
+                    there = NO_MORE if more else NO_FEWER
+                    kind = there if claim.n else lacking(claims.scene(claim.scene_id), claim.graph)
+                    kinds.append(_KINDS.index(kind))
+                found.extend((row, number))
+        rows, numbers = np.array(found, int).reshape(-1, 2).T
+        return _Needed(list(asked), np.array(kinds, int), rows, numbers, row + 1)
 
     def risks(self, fitted: Mapping[str, Fitted], scores: np.ndarray) -> np.ndarray:
         """The risk of each question by each cause, and by any: [causes + 1, questions]."""
-        told = np.stack([fitted[kind](scores) for kind in _KINDS])[self.kinds, self.numbers]
+        told = np.choose(self.kinds, [fitted[kind](scores) for kind in _KINDS])
         by_cause = ([fitted[kind].shares.get(cause, 0) for kind in _KINDS] for cause in CAUSES)
         right = (np.log1p(-told * np.array(shares)[self.kinds]) for shares in (*by_cause, [1] * len(_KINDS)))
-        return np.stack([-np.expm1(np.bincount(self.rows, of, minlength=self.questions)) for of in right])
+        summed = (np.bincount(self.rows, of[self.numbers], minlength=self.questions) for of in right)
+        return np.stack([-np.expm1(of) for of in summed])
 
 
 def _read(questions: Path) -> Iterator[tuple[str, str, list[str]]]:

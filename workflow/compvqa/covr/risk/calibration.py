@@ -8,8 +8,8 @@ which the thresholds are set (App. B). A claim is wrong by one of CAUSES:
 * ``others``: it is there, and so are more than are annotated;
 * ``names``: it is right by the letter, but what is there has another name, and may be called so as well.
 
-Claims that something lacks, that there are no more, and that there are no fewer, are fitted apart. The score is the
-least presence of the simple subgraphs; where there may be more, that of others than those annotated.
+Claims of different kinds, CLAIMS, are fitted apart: annotators leave out a relation more readily than an object. The
+score is the least presence of the simple subgraphs; where there may be more, that of others than those annotated.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ from compvqa import tables
 from compvqa.covr.executor import Entailment
 from compvqa.covr.questions.references import matches
 from compvqa.covr.subgraphs.keys import kinds_of
-from compvqa.covr.subgraphs.subgraph import Subgraph, parse
+from compvqa.covr.subgraphs.subgraph import Held, Reference, Subgraph, make, parse
 from compvqa.covr.subgraphs.tables import CANDIDATES, SEEDS
-from compvqa.scenes.graph import SceneStore
+from compvqa.scenes.graph import SceneGraph, SceneStore
 from compvqa.seeds import by_rank
 from compvqa.tables import Schema
 
 CAUSES = ABSENCE, PRESENCE, NAMES, OTHERS = ("absence", "presence", "names", "others")
-NONE, NO_FEWER, NO_MORE = "none", "no fewer", "no more"  # than are annotated
-CLAIMS = {NONE: (ABSENCE, NAMES), NO_FEWER: (PRESENCE,), NO_MORE: (OTHERS, NAMES)}  # with what may be wrong
+NONE = "none"  # something that it needs is not annotated at all
+UNRELATED = "unrelated"  # all that it needs is, but not so related
+NO_FEWER, NO_MORE = "no fewer", "no more"  # than are annotated
+# What claims are about an image, and by what they may be wrong
+CLAIMS = {NONE: (ABSENCE, NAMES), UNRELATED: (ABSENCE, NAMES), NO_FEWER: (PRESENCE,), NO_MORE: (OTHERS, NAMES)}
 LABELLED = Schema(
     "labelled_claims",
     pa.schema(
@@ -74,23 +77,35 @@ def labelled(
     most: int,
     seed: int,
 ) -> Iterator[Labelled]:
-    """Claims about scenes that have a seed's subgraph, and about candidates that differ from it in a node: so many of
-    either.
+    """Claims about scenes that have a seed's subgraph, about candidates that have its things but not so related, and
+    about others that differ from it in a node: so many of each.
 
     As in questions, none is about a scene whose annotations match other objects if names are read as all that may be
     called so.
     """
-    for what, pairs in zip(("have", "lack"), _pairs(seeds, candidates), strict=True):
-        for scene_id, tree in sorted(_spread(pairs, seed, f"claims {what}")[:most]):
+    have, lack = _pairs(seeds, candidates)
+    groups: dict[str, list[tuple[str, str]]] = {NO_FEWER: list(have), UNRELATED: [], NONE: []}
+    for scene_id, tree in lack:
+        groups[lacking(annotated.graph(scene_id), parse(tree))].append((scene_id, tree))
+    for group, pairs in groups.items():
+        for scene_id, tree in sorted(_spread(pairs, seed, f"claims {group}")[:most]):
             g, said, scene = parse(tree), annotated.graph(scene_id), complete.graph(scene_id)
             n, exact, read = len(matches(said, g)), len(matches(scene, g)), len(matches(scene, g, lexicon))
             if len(matches(said, g, lexicon)) != n:
                 continue
             if n:
                 yield Labelled(NO_FEWER, scene_id, g, None if read else PRESENCE)
-            claim = NO_MORE if n else NONE
+            claim = NO_MORE if n else group
             by_letter, by_name = CLAIMS[claim]
             yield Labelled(claim, scene_id, g, by_letter if exact > n else by_name if read > n else None)
+
+
+def lacking(scene: SceneGraph, g: Reference) -> str:
+    """Which of CLAIMS it is that nothing in a scene is what ``g`` refers to: NONE or UNRELATED."""
+    nodes = [node for _, node in (g.whole if isinstance(g, Held) else g).objects()]
+    needed = {(node.name, node.attribute) for node in nodes}
+    needed |= {(m.noun, None) for node in nodes for edge in node.edges for m in edge.modifiers}
+    return UNRELATED if all(matches(scene, make(*thing)) for thing in needed) else NONE
 
 
 def _spread(pairs: Iterable[tuple[str, str]], seed: int, what: str) -> list[tuple[str, str]]:

@@ -11,5 +11,7 @@ class RiskSettings(Settings):
     """How the risk of questions is told."""
 
     labelled: PositiveInt = Field(
-        800, description="images that have a subgraph, and so many that lack it, by which risks are calibrated, at most"
+        800,
+        description="images that have a subgraph, so many that have its things but not so related, and so many that "
+        "lack one of them, by which risks are calibrated, at most",
     )
