@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.utils import update_config
 
 from compvqa.paper.needs import Plan, cells, filled
 from compvqa.paper.reference import load
@@ -101,9 +102,9 @@ def plan_of(said: str, config: dict) -> tuple[Plan, set[str]]:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_config_plans_in_a_clone_its_dataset_all_its_splits_and_its_page(planned, name):
     said = planned(name)
-    config = {}
+    config: dict = {}
     for one in filter(None, (ON_TOP_OF.get(name), name)):
-        config |= yaml.safe_load((ROOT / f"config/{one}.yaml").read_text())
+        update_config(config, yaml.safe_load((ROOT / f"config/{one}.yaml").read_text()))
     made = outputs(said, r"results/[\w-]+/(dataset/questions|paper/index|splits/[\w-]+)\.(?:parquet|html)")
     names = config["splits"]["names"]
     if config["dataset"].get("kind") == "clevr_hope":  # a chain for each pair, and no other
