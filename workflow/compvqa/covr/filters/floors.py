@@ -2,11 +2,12 @@
 
 The intervals are of Wilson's kind, which are sound with few pairs and at 0 and 1: of the mean of two shares by
 Newcombe's square-and-add, of the area under the ROC curve by Newcombe's fifth method (Statistics in Medicine 2006).
-Both take pairs for independent of each other.
+They take pairs for independent of each other, but for an area it can be told which are not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,12 +58,22 @@ def balanced(said: np.ndarray, truth: np.ndarray, level: float = LEVEL) -> Measu
     return Measured(value, float(value - below), float(value + above))
 
 
-def area(scores: np.ndarray, truth: np.ndarray, level: float = LEVEL) -> Measured:
-    """The area under the ROC curve of ``scores`` [n]: how often one of a true pair is above one of another's."""
+def area(
+    scores: np.ndarray, truth: np.ndarray, level: float = LEVEL, images: Sequence[str] | np.ndarray | None = None
+) -> Measured:
+    """The area under the ROC curve of ``scores`` [n]: how often one of a true pair is above one of another's.
+
+    Where ``images`` [n] are told, the interval is as if there were one true pair and one other of each: what is said of
+    an image is right or wrong together, so that this is the widest that it may be.
+    """
     m, n = int(truth.sum()), int((~truth).sum())
     if not m or not n:
         return Measured(None)
     value = float((rankdata(scores)[truth].sum() - m * (m + 1) / 2) / (m * n))
+    if images is not None:
+        m, n = (
+            len({image for image, true in zip(images, truth, strict=True) if true == side}) for side in (True, False)
+        )
     z = float(norm.ppf((1 + level) / 2))
 
     def beyond(at: float) -> float:

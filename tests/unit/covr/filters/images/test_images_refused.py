@@ -93,7 +93,7 @@ def test_a_threshold_that_finds_nothing_is_told(tmp_path):
 def test_images_of_one_kind_alone_decide_nothing(tmp_path):
     taus, table, warned = decided(tmp_path, np.linspace(0, 1, 50), np.zeros(50, bool))
     assert taus == {"object": None} and table["object"]["area"] is None
-    assert "(0 with the subgraph) the area under its ROC curve cannot be told" in warned[0]
+    assert "(0 with the subgraph, in 0 images) the area under its ROC curve cannot be told" in warned[0]
 
 
 def test_what_is_switched_off_filters_nothing_and_leaves_the_other_kinds_theirs(tmp_path):

@@ -49,6 +49,8 @@ THRESHOLDS = tables.Schema(
             ("lost", pa.float64()),  # of the good images, share that is dropped
             ("found", pa.float64()),  # of the others, share that is dropped
             ("off", pa.string()),  # why the filter is switched off for the kind; "" where it is on
+            ("images", pa.int64()),  # that the pairs are of
+            ("images_present", pa.int64()),  # of these, with a subgraph in it after all
         ]
     ),
     key=("kind",),
@@ -125,10 +127,10 @@ def set_thresholds(
     """
     rows = tables.read(presence, PRESENCE).to_pylist()
     p = {(row["scene_id"], row["subgraph_key"]): row["p"] for row in rows if not row["masked"]}
-    found: dict[str, list[tuple[float, bool]]] = {kind: [] for kind in KINDS}
+    found: dict[str, list[tuple[float, bool, str]]] = {kind: [] for kind in KINDS}
     for item in read_annotated(annotated):
         scores = [p.get((item.scene_id, part.key), 0.0) for part in simple_subgraphs(item.graph)]
-        found[item.differs].append((min(scores), item.present))
+        found[item.differs].append((min(scores), item.present, item.scene_id))
     counts = {"in": sum(map(len, found.values()))}
     rows = [_judged(kind, pairs, settings) for kind, pairs in found.items() if pairs]
     for row in rows:
@@ -136,8 +138,9 @@ def set_thresholds(
         if row["off"]:
             warnings.warn(
                 f"the image filter is switched off where {row['kind']}s differ: on {row['pairs']} annotated pairs"
-                f" ({row['present']} with the subgraph) {row['off']}; annotate more of them, train it on more examples,"
-                " or lower presence.calibration.least_area and least_found.",
+                f" ({row['present']} with the subgraph, in {row['images_present']} images) {row['off']};"
+                " annotate more of them, train it on more examples, or lower presence.calibration.least_area and"
+                " least_found.",
                 stacklevel=2,
             )
     if table is not None:
@@ -146,11 +149,11 @@ def set_thresholds(
     return counts
 
 
-def _judged(kind: str, pairs: list[tuple[float, bool]], settings: ThresholdSettings) -> dict:
+def _judged(kind: str, pairs: list[tuple[float, bool, str]], settings: ThresholdSettings) -> dict:
     """The row of a kind: its threshold, what that does, and whether it is worth using."""
-    scores, present = (np.array(column) for column in zip(*pairs, strict=True))
+    scores, present, images = (np.array(column) for column in zip(*pairs, strict=True))
     tau = threshold(scores, present, settings)
-    measured, kept = area(scores, present, settings.level), scores <= tau
+    measured, kept = area(scores, present, settings.level, images), scores <= tau
     found = float((~kept & present).sum() / max(present.sum(), 1))
     off = measured.shortfall(settings.least_area, "the area under its ROC curve")
     if not off and found < settings.least_found:
@@ -167,6 +170,8 @@ def _judged(kind: str, pairs: list[tuple[float, bool]], settings: ThresholdSetti
         "lost": float((~kept & ~present).sum() / max((~present).sum(), 1)),
         "found": found,
         "off": off,
+        "images": len(np.unique(images)),
+        "images_present": len(np.unique(images[present])),
     }
 
 

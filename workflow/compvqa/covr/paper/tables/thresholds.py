@@ -9,9 +9,22 @@ from compvqa.paper.data import Inputs, frame, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
 
-COLUMNS = ["kind", "pairs", "present", "area", "low", "high", "threshold", "kept_lacking", "lost", "found", "off"]
+COLUMNS = [
+    "kind",
+    "pairs",
+    "present",
+    "area",
+    "low",
+    "high",
+    "threshold",
+    "kept_lacking",
+    "lost",
+    "found",
+    "off",
+    "images_present",
+]
 HEAD = (
-    "Annotated", "With it", "AUC (%)", "Interval", "Filter", "Threshold (%)", "Kept ones that lack it (%)",
+    "Annotated", "With it", "In images", "AUC (%)", "Interval", "Filter", "Threshold (%)", "Kept ones that lack it (%)",
     "Good lost (%)", "Bad found (%)",
 )  # fmt: skip
 
@@ -34,6 +47,7 @@ def _row(kind: str, row: pd.Series, aim: float | None) -> Row:
     cells = [
         Cell(int(row["pairs"]), form="count"),
         Cell(int(row["present"]), form="count"),
+        Cell(int(row["images_present"]), form="count"),
         Cell(100 * row["area"] if known else None),
         Cell(interval, form="none"),
         Cell("off" if row["off"] else "on", form="none"),
