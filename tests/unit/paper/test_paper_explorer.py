@@ -207,6 +207,21 @@ def test_the_results_page_holds_what_was_made_and_links_to_its_files(world, tmp_
     assert page.all("img")[0]["src"].startswith("data:image/png;base64,")
 
 
+@pytest.mark.parametrize(
+    ("titles", "shown"),
+    [
+        (["Mine", "Sample questions"], ["All tables and figures", "Sample questions"]),
+        (["Mine: covr", "Mined"], ["covr", "Mined"]),
+    ],
+)
+def test_contents_say_of_pages_of_their_own_title_what_these_add(tmp_path, titles, shown):
+    pages = [tmp_path / f"{number}.html" for number, _ in enumerate(titles)]
+    for page, title in zip(pages, titles, strict=True):
+        page.write_text(f"<title>{title}</title>")
+    contents.make(pages, tmp_path / "index.html", "Mine")
+    assert re.findall("(?s)<a [^>]*>(.*?) →", (tmp_path / "index.html").read_text()) == shown
+
+
 def test_a_page_of_contents_links_to_pages_in_the_given_order_by_their_titles(tmp_path):
     made = {"b/index.html": "<title>B &amp; &lt;b&gt;</title>", "a.html": "no title", "../c.html": "<title>C</title>"}
     for name, text in made.items():

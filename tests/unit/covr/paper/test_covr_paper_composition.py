@@ -108,8 +108,15 @@ def test_sizes_of_all_parts_are_told_and_answers_that_train_never_gives(world, t
     (tmp_path / "iid.yaml").write_text("name: iid\ntitle: i.i.d.\nsetup: iid\n")
     for draw in (1, 2):
         (tmp_path / f"drawn-{draw}.yaml").write_text(f"name: drawn-{draw}\ntitle: Drawn\nsetup: zero-shot\n")
-    inputs |= {"splits": [*inputs["splits"], tmp_path / "iid.parquet"], "definitions": [tmp_path]}
-    (tmp_path / "other.yaml").write_text("name: other\ntitle: Of a setup of one's own\nsetup: pairs\n")
+    tables.write(
+        tmp_path / "other.parquet",
+        SPLITS,
+        split_rows("other", "held-out-pair", {"train": whole["train"], "test_ood": whole["test"]}),
+    )
+    made = [tmp_path / f"{name}.parquet" for name in ("iid", "other")]
+    inputs |= {"splits": [*inputs["splits"], *made], "definitions": [tmp_path]}
+    (tmp_path / "other.yaml").write_text("name: other\ntitle: Of a setup of one's own\nsetup: held-out-pair\n")
+    (tmp_path / "unused.yaml").write_text("name: unused\ntitle: Of it, but not made\nsetup: held-out-pair\n")
     (tmp_path / "easy.yaml").write_text("name: easy\ntitle: Of another chain\nsetup: iid\nchain: easy\n")
     made = rows_of("splits", inputs, tmp_path)
     assert list(made) == ["i.i.d.", "COUNT", "drawn-1", "drawn-2", "Of a setup of one's own"]

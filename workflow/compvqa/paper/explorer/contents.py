@@ -12,8 +12,11 @@ from compvqa.paper.render import environment, write_text
 
 
 def make(pages: Sequence[Path], out: Path, title: str, others: Sequence[tuple[str, Path]] = ()) -> dict[str, int]:
-    """Write the page ``out``, which links to ``pages``, then to ``others``, by relative paths, in the given order."""
-    found = links(pages, others, out)
+    """Write the page ``out``, which links to ``pages``, then to ``others``, by relative paths, in the given order.
+
+    A page of the same title shows all tables and figures; of one whose title adds to it, what it adds is its name.
+    """
+    found = [(_beside(name, title), path) for name, path in links(pages, others, out)]
     write_text(out, environment().get_template("contents.html.j2").render(title=title, pages=found))
     return {"in": len(pages) + len(others), "out": len(found)}
 
@@ -22,6 +25,10 @@ def links(pages: Sequence[Path], others: Sequence[tuple[str, Path]], page: Path)
     """Title and relative path from ``page`` of each of ``pages`` and of ``others``, which are given with their titles
     and may not be there yet."""
     return [(name, link(path, page)) for name, path in [*((title_of(path), path) for path in pages), *others]]
+
+
+def _beside(name: str, title: str) -> str:
+    return "All tables and figures" if name == title else name.removeprefix(f"{title}: ")
 
 
 def title_of(path: Path) -> str:

@@ -13,17 +13,18 @@ from compvqa.paper.render import Cell, Row, Table
 from compvqa.paper.splits import Split, read_splits, setups_of
 from compvqa.splits.setups import ALL, ANY, CHOOSE, NO
 
-SETUPS = ("iid", "few-shot", "zero-shot")  # in this order, others after them
+SETUPS = ("iid", "few-shot", "zero-shot")  # the paper's, in this order; others after them
 COLUMNS = ("Train", "Dev without it", "Dev with it", "Test with it", "Of these: answer not in train")
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
-    """A row a split, by setup and title; one that was not made says so."""
+    """A row a split, by setup and title; of the paper's setups one that was not made says so, others are left out."""
     dataset = one(inputs, "dataset")
     rows: list[Row] = []
     with duckdb.connect() as db:
         for setup in [*SETUPS, *sorted(setups_of(inputs) - {*SETUPS})]:
-            splits = sorted(read_splits(inputs, setup), key=lambda split: (split.title, split.name))
+            found = [split for split in read_splits(inputs, setup) if split.file or setup in SETUPS]
+            splits = sorted(found, key=lambda split: (split.title, split.name))
             shared = Counter(split.title for split in splits)
             for place, split in enumerate(splits):
                 label = split.name if shared[split.title] > 1 else split.title

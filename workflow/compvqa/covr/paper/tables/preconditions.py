@@ -28,7 +28,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     near = examples.related(inputs, [question["seed"] for _, _, question in found if question])
     rows = []
     for name, template, question in found:
-        texts = "\n".join(f"{v.text}" for v in template.variants.values()) if template else None
+        texts = "\n".join(dict.fromkeys(variant.text for variant in template.variants.values())) if template else None
         cells = {
             "Preconditions": Cell("\n".join(preconditions(template)) if template else None),
             "Example subgraphs": Cell("\n".join(_subgraphs(question, near)) if question else None),
