@@ -11,7 +11,7 @@ from pydantic import Field
 
 from compvqa.paper.explorer import pictures, programs
 from compvqa.paper.explorer.pictures import Picture
-from compvqa.paper.explorer.sample import Group, sample
+from compvqa.paper.explorer.sample import Group, parts_of, sample
 from compvqa.paper.render import environment, write_text
 from compvqa.programs import wings
 from compvqa.programs.rows import from_json
@@ -84,6 +84,7 @@ def make(
         "part": settings.part,
         "sketched": scenery.sketched,
     }
+    told["others"] = [] if cards else parts_of(dataset)
     told["started"] = any(side.start for card in cards for side in card.sides)
     told["paired"] = any(len(card.sides) > 1 for card in cards)
     html = page.render(cards=cards, templates=templates, **told)

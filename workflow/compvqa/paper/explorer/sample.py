@@ -53,6 +53,11 @@ def sample(dataset: Path, part: str, count: int, seed: int) -> list[Group]:
     ]
 
 
+def parts_of(dataset: Path) -> list[str]:
+    """The parts that have questions."""
+    return sorted(pq.read_table(dataset, columns=["part"])["part"].unique().to_pylist())
+
+
 def _of_template(rows: pd.DataFrame, seed: int, count: int) -> list[tuple[str, str, list[str]]]:
     """The first ``count`` groups of one template in the order in which they are shown: template, text, question ids."""
     answers = rows.groupby("text")["answer"].nunique(dropna=False).to_dict()
