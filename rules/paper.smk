@@ -219,7 +219,11 @@ rule index:
     params:
         show=lambda wildcards: repeated("--show", [near(PAPER.path(name)) for name in PAPERS[wildcards.paper]]),
         title=lambda wildcards: CONFIG.paper.title + (f": {wildcards.paper}" if len(PAPERS) > 1 else ""),
-        links=data(repeated("--link", [f"What models replied (behind a web server)={T}/asked/viewer/index.html"] * bool(ASKED))),
+        links=data(
+            repeated(
+                "--link", [f"What models replied (behind a web server)={T}/asked/viewer/index.html"] * bool(ASKED)
+            )
+        ),
         definitions=lambda wildcards: PAPER.digest(*PAPERS[wildcards.paper]),
         look=LOOK,
         code=code_of("index"),

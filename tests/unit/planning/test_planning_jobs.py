@@ -61,12 +61,14 @@ def test_a_model_is_told_by_its_size_and_its_weights_carry_it_on():
     drawn = job(
         settings={"world": {"sides": {}, "all": {"width": 144, "height": 96, "light_samples": 4, "depth": True}}}
     )
-    assert models_of([train, ask, words, large, pictures, drawn, job(["seeds.parquet"])]) == [
+    asked = job(settings={"model": {"prompt": "short", "inspect": "vllm/some-model"}})
+    assert models_of([train, ask, words, large, pictures, drawn, asked, job(["seeds.parquet"])]) == [
         "lxmert hidden_size=64",
         "lxmert hidden_size=64",
         "minilm hidden_size=32",
         "unc-nlp/lxmert-base-uncased",
         "microsoft/resnet-101 side=224 stride=16",
         "pictures width=144 height=96 light_samples=4",
+        "inspect=vllm/some-model prompt=short",
         "",
     ]

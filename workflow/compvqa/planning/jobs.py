@@ -93,7 +93,10 @@ def models_of(jobs: Sequence[Job]) -> list[str]:
 
 def _model(settings: Mapping) -> str:
     if "model" in settings:
-        return _words(str(settings["model"]), settings.get("settings", {}))
+        model = settings["model"]
+        if isinstance(model, Mapping):  # that is asked
+            return " ".join(f"{key}={value}" for key, value in sorted(model.items()))
+        return _words(str(model), settings.get("settings", {}))
     if "backbone" in settings:  # of whole pictures, squashed to a square
         return f"{settings['backbone']} side={settings.get('side')} stride={settings.get('stride')}"
     if look := next(_looks(settings), None):
