@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Camera:
         """Focal length in pixels."""
         return FOCAL * self.width
 
-    @property
+    @cached_property
     def axes(self) -> np.ndarray:
         """Rows: unit vectors to the picture's right, to its lower edge, and into it."""
         into = -np.asarray(self.place, float)
