@@ -63,17 +63,16 @@ def area(
 ) -> Measured:
     """The area under the ROC curve of ``scores`` [n]: how often one of a true pair is above one of another's.
 
-    Where ``images`` [n] are told, the interval is as if there were one true pair and one other of each: what is said of
-    an image is right or wrong together, so that this is the widest that it may be.
+    Where ``images`` [n] are told, the interval takes all true pairs of an image for right or wrong together, and all
+    others: there are as many independent ones as tell as much (Kish's effective number).
     """
-    m, n = int(truth.sum()), int((~truth).sum())
+    m: float = int(truth.sum())
+    n: float = int((~truth).sum())
     if not m or not n:
         return Measured(None)
     value = float((rankdata(scores)[truth].sum() - m * (m + 1) / 2) / (m * n))
     if images is not None:
-        m, n = (
-            len({image for image, true in zip(images, truth, strict=True) if true == side}) for side in (True, False)
-        )
+        m, n = (_independent(np.asarray(images)[truth == side]) for side in (True, False))
     z = float(norm.ppf((1 + level) / 2))
 
     def beyond(at: float) -> float:
@@ -84,3 +83,9 @@ def area(
     low = brentq(beyond, 0, min(value, 1 - TINY)) if value else 0.0
     high = brentq(beyond, max(value, TINY), 1) if value < 1 else 1.0
     return Measured(value, float(low), float(high))
+
+
+def _independent(images: np.ndarray) -> float:
+    """How many independent pairs tell as much as those of these ``images`` [n], if an image's tell the same."""
+    _, pairs = np.unique(images, return_counts=True)
+    return float(pairs.sum() ** 2 / (pairs**2).sum())
