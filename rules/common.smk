@@ -30,7 +30,7 @@ from compvqa.definitions import Definitions
 from compvqa.errors import InputError
 from compvqa.evaluation.answers import IID
 from compvqa.evaluation.facets import of_language
-from compvqa.files import check_writable
+from compvqa.files import check_writable, read_yaml
 from compvqa.interrupts import be_patient
 from compvqa.links import without_patterns
 from compvqa.models.declared import SCENES, has_backbone, reads, sees
@@ -51,6 +51,8 @@ MODELS = Definitions(*[folder / "models" for folder in FOLDERS])
 PROMPTS = Definitions(*[folder / "prompts" for folder in FOLDERS])
 PAPER = Definitions(*[folder / "paper" for folder in FOLDERS], nested=True)
 try:
+    for file in workflow.configfiles:
+        read_yaml(file)  # Snakemake takes the last of two keys of one name silently
     CONFIG = without_patterns(load_config(config), Path(".snakemake/given"))
     DATASET = CONFIG.dataset  # the settings of the engine
     LANGUAGE = DATASET.language  # of the programs

@@ -29,6 +29,18 @@ def test_what_cannot_be_read_is_named_with_its_file(tmp_path, read, text, told):
         read(tmp_path / "given")
 
 
+@pytest.mark.parametrize("text", ["seed: 1\nseed: 2\n", "{seed: 1, seed: 2}", "a:\n- b: {seed: 1,\n  seed: 2}\n"])
+def test_a_key_that_is_there_twice_in_yaml_is_refused(tmp_path, text):
+    (tmp_path / "given").write_text(text)
+    with pytest.raises(InputError, match=r"given has seed twice \(lines \d and \d\): remove one\.$"):
+        read_yaml(tmp_path / "given")
+
+
+def test_a_key_beside_those_that_are_merged_in_is_no_second_one(tmp_path):
+    (tmp_path / "given").write_text("a: &a {x: 1, y: 1}\nb: &b {<<: *a, x: 2}\nc: {<<: *b, y: 3}\n")
+    assert read_yaml(tmp_path / "given")["c"] == {"x": 2, "y": 3}
+
+
 @pytest.mark.parametrize(("text", "told"), [(f'{{"a": {DIGITS}}}', "too many digits"), ("{1}", "not valid JSON")])
 def test_settings_on_the_command_line_that_are_no_json_are_named_with_their_stage(text, told):
     with pytest.raises(InputError, match=f"balance .*{told}"):

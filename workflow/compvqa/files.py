@@ -40,14 +40,38 @@ def read_json(path: Path | str, remedy: str = CORRECT) -> dict[str, Any]:
 
 
 def read_yaml(path: Path | str, remedy: str = CORRECT) -> dict[str, Any]:
-    """The mapping in a YAML file; anything else is an :class:`InputError`."""
+    """The mapping in a YAML file; anything else, or a key that is there twice, is an :class:`InputError`."""
+    loader = LOADER(read_text(path, remedy))
     try:
-        data = yaml.load(read_text(path, remedy), LOADER)
+        node = loader.get_single_node()
+        _check_keys(path, node, set())
+        data = None if node is None else loader.construct_document(node)
     except yaml.YAMLError as error:
         raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}.") from None
     except ValueError:  # of a number or a date; PyYAML does not say where
         raise InputError(f"{path} {TOO_LONG}, or a date that there is not: correct it.") from None
+    finally:
+        loader.dispose()
     return _mapping(path, data)
+
+
+def _check_keys(path: Path | str, node: yaml.Node | None, seen: set[int]) -> None:
+    """Refuse a mapping of a YAML document with a key twice, of which a loader would take the last silently."""
+    if isinstance(node, yaml.ScalarNode | None) or id(node) in seen:
+        return
+    seen.add(id(node))  # an alias stands for the same node
+    if isinstance(node, yaml.MappingNode):
+        keys: dict[str, int] = {}
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                line = key.start_mark.line + 1
+                if key.value in keys:
+                    raise InputError(f"{path} has {key.value} twice (lines {keys[key.value]} and {line}): remove one.")
+                keys[key.value] = line
+            _check_keys(path, value, seen)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            _check_keys(path, value, seen)
 
 
 def _mapping(path: Path | str, data: object) -> dict[str, Any]:

@@ -36,8 +36,10 @@ def find(package: str, name: str, has: str, what: str) -> ModuleType:
         if not (error.name and f"{full}.".startswith(f"{error.name}.")):
             raise
         module = None
-    if module is None or not hasattr(module, has):
+    if module is None:
         raise InputError(f"there is no {what} {name!r}: use one of {', '.join(names(package))}.")
+    if not hasattr(module, has):
+        raise InputError(f"{full}, named as {what}, has no {has}: write it there, or name another {what}.")
     return module
 
 

@@ -55,13 +55,23 @@ def validate(model: type[S], data: object, section: str = "") -> S:
         if where == "the config" and first["type"] == "value_error":  # of several keys, which it names
             raise InputError(f"the config is wrong: {first['ctx']['error']}.") from None
         if first["type"] == "extra_forbidden":
-            known = ", ".join(sorted(model.model_fields))
+            known = ", ".join(sorted(_known(model, first["loc"][:-1])))
             raise InputError(f"config key {where} is unknown: correct or remove it (known here: {known}).") from None
         if first["type"] == "missing":
             raise InputError(f"config key {where} is missing: add it.") from None
         got = repr(first.get("input"))
         got = got if len(got) < 80 else got[:77] + "…"
         raise InputError(f"config key {where} has the wrong value {got}: {first['msg']}.") from None
+
+
+def _known(model: type[BaseModel], where: Iterable[int | str]) -> Iterable[str]:
+    """The keys of a section inside ``model``; of the last section there where the way goes on through others."""
+    for key in where:
+        field = model.model_fields.get(str(key))
+        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
+            break
+        model = field.annotation
+    return model.model_fields
 
 
 def run_stage(

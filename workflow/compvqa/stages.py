@@ -91,7 +91,10 @@ def modules_of(stage: str, **plugins: str | list[str]) -> list[str]:
             full = module_name(before.rstrip("."), plugin) + after if brace else before
             if not exists(full):
                 path = full.replace(".", "/")
-                raise InputError(f"there is no {name} {plugin!r} for {stage}: name another, or write {path}.py.")
+                raise InputError(
+                    f"there is no {name} {plugin!r} for {stage}: name another, or write {path}.py in a package of your "
+                    "own (docs/adding.md)."
+                )
             found.append(full)
     return found
 

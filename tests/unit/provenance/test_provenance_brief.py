@@ -40,7 +40,14 @@ def told(many: int) -> dict:
         for m in range(2)
     ]
     return {
-        "split": {"name": "iid", "recipe": "24.0", "seed": 1, "parts": {"dev": 1}, "definition": {"name": "iid"}},
+        "split": {
+            "name": "iid",
+            "recipe": "24.0",
+            "seed": 1,
+            "parts": {"dev": 1},
+            "definition": {"name": "iid"},
+            "drawn": [],
+        },
         "steps": [step(number, part, many) for number in range(len(STAGES)) for part in range(many)],
         "raw": [{"file": "data/0.json", "sha256": "0" * 64, "from": "given"}] * 2 + raw,
         "guard": {"leak guard: images of train": 4},

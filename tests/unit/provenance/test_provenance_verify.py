@@ -143,6 +143,8 @@ def test_a_row_edited_with_its_sha256_in_all_records_is_noticed_by_the_manifest_
 def test_a_stage_that_ran_again_without_its_readers_makes_them_outdated():
     copy("read", [RAW], SHARDS[0], {"limit": 4})
     assert kinds()["outdated"] == {str(RECORD)}
+    write()
+    assert kinds() == {"outdated": {str(RECORD)}}  # nobody has edited anything
 
 
 def test_a_manifest_that_is_written_again_after_a_change_agrees_again():

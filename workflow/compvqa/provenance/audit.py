@@ -18,6 +18,7 @@ from compvqa.provenance.steps import Step, steps
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.pins import LOCK
 from compvqa.seeds import by_rank
+from compvqa.splits.held import DRAWN
 from compvqa.splits.setups import SplitSettings, find_setup
 from compvqa.splits.splitters import guard, parts_of
 
@@ -104,6 +105,7 @@ def audit(split: Path, examples: int, seed: int) -> dict:
             "seed": record.data["seed"],
             "definition": record.data["settings"]["definition"],
             "settings": record.data["settings"]["settings"],
+            "drawn": [key.removeprefix(DRAWN) for key in record.data["counts"] if key.startswith(DRAWN)],
             "parts": {part: len(ids) for part, ids in sorted(parts.items())},
         },
         "steps": [step.data() for step in found],

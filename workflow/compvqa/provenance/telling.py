@@ -44,7 +44,8 @@ def head(told: dict) -> list[RenderableType]:
     line = f"{split['name']}: {sum(split['parts'].values()):,} rows, recipe {split['recipe']}, seed {split['seed']}"
     parts = ", ".join(f"{part} {n:,}" for part, n in split["parts"].items())
     definition = ", ".join(f"{key} {value}" for key, value in split["definition"].items() if value)
-    return [Text(line, style="bold"), Text(f"parts: {parts}"), Text(f"definition: {definition}")]
+    drawn = [Text(f"held out, as drawn: {', '.join(split['drawn'])}")] if split["drawn"] else []
+    return [Text(line, style="bold"), Text(f"parts: {parts}"), Text(f"definition: {definition}"), *drawn]
 
 
 def way(told: dict) -> RenderableType:

@@ -228,8 +228,8 @@ class _Verification:
         if not path.endswith(".parquet"):
             return f"sha256:{digest}"
         maker = self.history.maker(path)
-        if maker is None and self.found[path] is None:
-            return None
+        if (maker.outputs[path] if maker else self.found[path]) != digest:
+            return None  # it was made anew since, with another recipe, or is gone
         recipe = maker.recipe if maker else tables.recipe_of(self.history.root / path)
         return f"recipe:{recipe}" if recipe else f"sha256:{digest}"
 

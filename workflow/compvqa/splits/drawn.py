@@ -26,6 +26,7 @@ from compvqa.progress import track
 from compvqa.questions.dataset import language_of
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
+from compvqa.splits.held import DRAWN
 
 BATCH = 16_384
 TRAIN = "train"
@@ -90,7 +91,7 @@ def draw(dataset: Path, drawn: Drawn, seed: int) -> tuple[Predicate, dict[str, i
         pairs = names.choose(sorted(ranked, key=before.__contains__), drawn)
     counts = {"pairs held out": len(pairs), "pairs held out by an earlier draw too": len(before & set(pairs))}
     counts |= {"pairs to choose from": len(candidates)}
-    counts |= {f"held out: {x} + {y}": names.together[x, y] for x, y in pairs}
+    counts |= {f"{DRAWN}{x} + {y}": names.together[x, y] for x, y in pairs}
     if len(pairs) < drawn.pairs:
         counts[f"fewer pairs than {drawn.pairs} can be held out"] = len(pairs)
     partners: dict[str, set[str]] = defaultdict(set)

@@ -24,7 +24,7 @@ from compvqa.scenes.pairs import Pair, around
 from compvqa.scenes.values import open_scenes
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
-from compvqa.splits.held import HeldOut, describing
+from compvqa.splits.held import DRAWN, HeldOut, describing
 
 BATCH = 16_384
 TRAIN = "train"
@@ -103,13 +103,16 @@ def draw_pair(dataset: Path, drawn: DrawnPair, seed: int, scenes: Path) -> tuple
     ranked = by_rank(seed, "held-out pair", candidates)
     fitting = [pair for pair in ranked if _leaves_enough(pair, train, shown, drawn.least_alone)]
     if len(fitting) < drawn.draw:
+        remedy = ("" if drawn.draw == 1 else "give a smaller draw, ") + "lower these, or make more questions"
         raise InputError(
-            f"draw {drawn.draw} of a pair: {len(fitting)} of {len(candidates)} pairs of a noun and an attribute of "
-            f"{drawn.group or 'any group'} can be held out: draw fewer, or lower least_alone or least_together."
+            f"draw {drawn.draw} of a pair: {len(candidates)} pairs of a noun and an attribute of "
+            f"{drawn.group or 'any group'} are in {drawn.least_together} questions of dev and test (least_together); "
+            f"without one of {len(fitting)} of them train keeps {drawn.least_alone} questions with each of its words "
+            f"(least_alone), and {LEAST_DIVERSE} pairs around it: {remedy}."
         )
     pair = fitting[drawn.draw - 1]
     having = shown.scenes[pair]
-    counts = {f"held out: {' + '.join(pair)}": together[pair], "scenes with the pair": len(having)}
+    counts = {f"{DRAWN}{' + '.join(pair)}": together[pair], "scenes with the pair": len(having)}
     counts |= {"pairs to choose from": len(fitting)}
 
     def said(question: Question) -> frozenset[Pair]:

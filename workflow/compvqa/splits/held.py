@@ -17,6 +17,7 @@ from compvqa.programs.properties import Predicate, Question
 from compvqa.scenes.pairs import Pair
 
 _TOLD = pa.schema([(name, pa.string()) for name in ("split", "variant", "part", "without")])
+DRAWN = "held out: "  # begins the counts of a split that tell what was drawn for it
 HELD = "held"  # in a split's metadata: what it tells of a pair that it holds out, as JSON
 
 

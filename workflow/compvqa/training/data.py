@@ -204,7 +204,8 @@ def read_questions(
         chosen = rows.filter(pc.is_in(rows["part"], pa.array(parts, pa.string())))["question_id"]
         table = table.filter(pc.is_in(table["question_id"], chosen.combine_chunks()))
     if not len(table):
-        raise InputError(f"{split or dataset} has no questions in the parts {', '.join(parts)}: choose others.")
+        remedy = "make more questions, or leave it out of models.splits" if split else "choose others"
+        raise InputError(f"{split or dataset} has no questions in the parts {', '.join(parts)}: {remedy}.")
     table = table.sort_by("question_id")
     pairs = tables.read(scenes, SCENES, ["scene_id", "image"])
     image = dict(zip(pairs["scene_id"].to_pylist(), pairs["image"].to_pylist(), strict=True))

@@ -28,8 +28,12 @@ class ModelModule(Protocol):
 
 
 def plugin(model: str) -> ModuleType:
-    """The module of the model named ``model``; InputError where there is none."""
-    return plugins.find("compvqa.models", model, "build", "model")
+    """The module of the model named ``model``; InputError where there is none, or it lacks what each has."""
+    for needed in ("build", "ModelSettings"):
+        module = plugins.find("compvqa.models", model, needed, "model")
+    if "longest" not in module.ModelSettings.model_fields:
+        raise InputError(f"ModelSettings of the model {model} has no longest: say how many tokens of a text it reads.")
+    return module
 
 
 def tokenizer_of(model: str, settings: Settings, texts: Iterable[str], base: Tokenizer | None = None) -> Tokenizer:

@@ -8,20 +8,20 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from compvqa import plugins
 from compvqa.covr.english import clause, describe, held, noun_phrase, predicate
 from compvqa.covr.inflection import be, plural
+from compvqa.covr.questions import skeleton
 from compvqa.covr.questions.references import between_rows, object_rows, rows
+from compvqa.covr.questions.skeleton import SkeletonRow
 from compvqa.covr.subgraphs.subgraph import Held, Reference, Subgraph
 from compvqa.definitions import Definitions
 from compvqa.errors import InputError
 from compvqa.files import read_yaml
 from compvqa.programs.rows import Row, to_json, walk
 from compvqa.settings import Settings
-
-SkeletonRow = tuple[str, list[str | int], list[int]]
 
 
 class Needs(Settings):
@@ -70,6 +70,22 @@ class Variant(Settings):
     others_exist: bool = Field(False, description="O: no image that holds more instances than annotated.")
     options: dict[str, Any] = Field({}, description="What only this kind of template reads.")
 
+    @cached_property
+    def slots(self) -> set[str]:
+        """The names that the kind must fill."""
+        return skeleton.slots(self.text, self.program)
+
+    @field_validator("text")
+    @classmethod
+    def _text(cls, text: str) -> str:
+        return skeleton.check_text(text, FORMS)
+
+    @field_validator("program")
+    @classmethod
+    def _program(cls, rows: tuple[SkeletonRow, ...]) -> tuple[SkeletonRow, ...]:
+        skeleton.check_program(rows)
+        return rows
+
 
 class Template(Settings):
     """A template: preconditions, which negatives it wants, and variants, each with questions of its own."""
@@ -91,12 +107,20 @@ class Template(Settings):
 def load(*folders: Path) -> list[Template]:
     """The templates in these folders, by file name; of two files of one name that of the first folder counts.
 
-    Raises InputError that names a file that is wrong.
+    Raises InputError that names a file that is wrong, or two whose templates have one name.
     """
     found = Definitions(*folders)
     if not found.names():
         raise InputError(f"{folders[0]} holds no question templates (*.yaml): give the folder that does.")
-    return [_read(found.path(name)) for name in found.names()]
+    named: dict[str, Path] = {}
+    templates = []
+    for path in map(found.path, found.names()):
+        templates.append(_read(path))
+        name = templates[-1].name
+        if name in named:
+            raise InputError(f"{path} and {named[name]} both have the name {name}: give one of them another.")
+        named[name] = path
+    return templates
 
 
 def _read(path: Path) -> Template:
@@ -105,7 +129,7 @@ def _read(path: Path) -> Template:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
-        raise InputError(f"{path}: {where}: {first['msg']}.") from None
+        raise InputError(f"{path}: {where}: {first['msg'].removeprefix('Value error, ')}.") from None
     module_of(template, path)
     return template
 
@@ -175,6 +199,12 @@ EDGE_ROWS: dict[str, Callable[..., list[Row]]] = {"Objects": object_rows, "Betwe
 
 def word(variant: Variant, references: Mapping[str, Reference], slots: Mapping[str, Any]) -> Wording:
     """The variant's text and program with its references and slots filled in."""
+    given = {*references, *slots}
+    if unfilled := sorted(variant.slots - given):
+        raise InputError(
+            f"the template text {variant.text!r}, or its program, has a slot {unfilled[0]!r} that its kind does not "
+            f"fill: use {', '.join(sorted(given))}, or another kind."
+        )
     text = annotators = _said(variant, references, slots, False)
     if any(map(_nests, references.values())):
         annotators = _said(variant, references, slots, True)
