@@ -3,6 +3,7 @@
 import csv
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Thread
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -160,6 +161,27 @@ def test_two_runs_at_once_load_each_part_once(tmp_path):
         with ThreadPoolExecutor(3) as pool:
             assert sum(pool.map(load, range(3))) == 20
         assert whole(server, Loaded(server, folder, batch=3), folder)
+
+
+def test_threads_whose_writes_collide_each_learn_whether_theirs_was_the_first():
+    """Twelve write much the same names, half of them backwards: they refuse each other, and lock each other out."""
+    first, write = [], "UNWIND $names AS name CREATE (s:Race {name: name, round: $round})"
+
+    def work(server, mine) -> None:
+        for i in mine:
+            names = list(range(i % 7, i % 7 + 30))
+            first.extend([i // 12] * server.write(write, names=names[:: -1 if i % 2 else 1], round=i // 12))
+
+    with connect(20) as server:
+        server.define("CREATE CONSTRAINT race IF NOT EXISTS FOR (s:Race) REQUIRE (s.name, s.round) IS UNIQUE")
+        # one that waits forever for another's answer must not keep the tests from ending
+        threads = [Thread(target=work, args=(server, range(n, 1200, 4)), daemon=True) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert sorted(first) == list(range(100))
+        server.write("MATCH (s:Race) DELETE s")
 
 
 def test_a_search_in_a_graph_that_was_changed_on_the_server_is_refused(tmp_path):

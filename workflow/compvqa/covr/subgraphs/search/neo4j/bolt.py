@@ -10,8 +10,10 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -33,12 +35,19 @@ _COMPONENTS = "CALL dbms.components() YIELD versions, edition RETURN versions[0]
 class Server:
     """A server that answers. All queries run in transactions that the driver tries again while the server is away.
 
-    Threads may share it: each query has a session of its own, which sees what those before it have written.
+    Threads may share it: each has a driver of its own, and a query sees what those before it have written. One driver
+    for all would hand the connection of a query that failed to the next thread while the first still reads from it.
     """
 
-    def __init__(self, driver: Driver, database: str | None = None):
-        self._driver, self._database = driver, database
+    def __init__(self, driver: Callable[[], Driver], database: str | None = None):
+        """``driver`` makes one, and closes it when it is time."""
+        self._new_driver, self._database, self._own = driver, database, threading.local()
         self._seen = driver_package().GraphDatabase.bookmark_manager()
+
+    @property
+    def agent(self) -> str:
+        """What it calls itself."""
+        return self._driver.get_server_info().agent
 
     def read(self, query: str, **parameters: object) -> list[dict]:
         """The rows of one query that changes nothing."""
@@ -50,7 +59,7 @@ class Server:
         try:
             [found] = self.read(_COMPONENTS)
         except driver_package().exceptions.ClientError:  # other servers that speak Bolt need not know of components
-            return self._driver.get_server_info().agent
+            return self.agent
         return "Neo4j {version} {edition}".format(**found)
 
     def write(self, query: str, **parameters: object) -> bool:
@@ -72,6 +81,13 @@ class Server:
             if not {*re.findall(r"(\w+) IF NOT EXISTS", statement)} & there:
                 with self._session() as session:
                     session.run(statement).consume()
+
+    @property
+    def _driver(self) -> Driver:
+        """The driver of this thread."""
+        if not hasattr(self._own, "driver"):
+            self._own.driver = self._new_driver()
+        return self._own.driver
 
     def _session(self) -> Session:
         return self._driver.session(database=self._database, bookmark_manager=self._seen)
@@ -95,9 +111,11 @@ def connect(patience: float, environment: Mapping[str, str] | None = None) -> It
     errors = neo4j.exceptions
     try:
         options = {"max_transaction_retry_time": patience, "notifications_min_severity": "OFF", **_GREETING}
-        with neo4j.GraphDatabase.driver(uri, auth=(user, environment[PASSWORD]), **options) as driver:
-            _check_version(driver.get_server_info().agent, where)
-            yield Server(driver, environment.get(DATABASE) or None)
+        with ExitStack() as open_until_then:
+            new = partial(neo4j.GraphDatabase.driver, uri, auth=(user, environment[PASSWORD]), **options)
+            server = Server(lambda: open_until_then.enter_context(new()), environment.get(DATABASE) or None)
+            _check_version(server.agent, where)
+            yield server
     except errors.ConfigurationError as error:
         raise InputError(
             f"{URI} is no address of a Bolt server ({_first_line(error)}): write it like bolt://localhost:7687."
