@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from compvqa.evaluation.intervals import Resampling, accuracy_interval, clustered_interval
 
@@ -41,6 +42,21 @@ def test_answers_that_are_right_or_wrong_together_widen_an_interval_of_images():
     low, high = accuracy_interval(500, 1000, settings, 0)
     together = clustered_interval([(10, 10, 50), (0, 10, 50)], settings, 0)
     assert (together[1] - together[0]) / (high - low) == pytest.approx(10**0.5, rel=0.05)
-    assert clustered_interval([(5, 10, 100)], settings, 0) == (0.5, 0.5)
     apart = clustered_interval([(1, 1, 500), (0, 1, 500)], settings, 0)
     assert apart == pytest.approx((low, high), abs=0.003)
+
+
+@given(st.integers(1, 500), st.booleans(), st.sampled_from([0.5, 0.9, 0.95]))
+def test_an_interval_where_all_or_none_are_right_is_the_exact_one(n, all_right, level):
+    settings = Resampling(level=level)
+    low, high = accuracy_interval(n * all_right, n, settings, 0)
+    exact = binomtest(n * all_right, n).proportion_ci(level, "exact")
+    assert (low, high) == (pytest.approx(exact.low, abs=1e-9), pytest.approx(exact.high, abs=1e-9))
+    images = clustered_interval([(3 * all_right, 3, n - n // 2), (2 * all_right, 2, n // 2)], settings, 0)
+    assert images == pytest.approx((low, high))
+
+
+def test_images_that_are_all_half_right_leave_room_for_others():
+    low, high = clustered_interval([(5, 10, 20)], Resampling(), 0)
+    assert low == pytest.approx(0.416, abs=0.001) and high == pytest.approx(1 - low)
+    assert clustered_interval([(1, 2, 1)], Resampling(), 0) == pytest.approx((0.0125, 0.9875))

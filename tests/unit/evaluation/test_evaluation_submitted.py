@@ -121,7 +121,7 @@ def test_the_command_prints_a_table_and_writes_it(world, tmp_path):
     printed, error = run(file, "--split", "iid", "--dataset", world.dataset, "--out", out)
     assert error is None
     lines = [" ".join(line.split()) for line in printed.replace("│", " ").splitlines()]
-    assert "all 2 50.0 0.0 – 100.0" in lines and "COUNT 1 100.0 100.0 – 100.0" in lines
+    assert "all 2 50.0 0.0 – 100.0" in lines and "COUNT 1 100.0 2.5 – 100.0" in lines
     with out.open(newline="") as made:
         lines = list(csv.DictReader(made))
     rows = {(r["part"], r["facet"], r["value"]): float(r["score"]) for r in lines}

@@ -98,7 +98,7 @@ def test_the_examples_tell_answer_type_and_size(bed):
 
 def test_a_model_that_knows_all_is_right_everywhere_and_above_all_others(bed, tmp_path):
     for name, row in rows_of("accuracy", bed.inputs, tmp_path, "clevr").items():
-        assert float(row["Executor"]) == float(row["Executor low"]) == 100, name
+        assert float(row["Executor"]) == float(row["Executor high"]) == 100 > float(row["Executor low"]), name
     for row in rows_of("accuracy-above", bed.inputs, tmp_path, "clevr").values():
         assert float(row["Executor"]) >= float(row["CNN+LSTM+SA"])
 
@@ -139,7 +139,8 @@ def test_findings_are_told_by_our_numbers(bed, tmp_path):
     told = Counter(row["Here"].partition(" (")[0] for row in rows.values())
     assert set(told) <= {*VERDICTS, MISSING} and told.total() - told[MISSING] >= 15  # few questions are trees
     row = rows["Every other model is below SA where attributes are queried"]
-    assert row["Here"].startswith("does not hold (CNN+LSTM+MCB, ") and row["Here"].endswith("of 20 numbers)")
+    way = "points the other way (CNN+LSTM+MCB, "  # so few are asked that it is not sure
+    assert row["Here"].startswith(way) and row["Here"].endswith("of 20 numbers)")
 
 
 @pytest.mark.parametrize("name", SOME)

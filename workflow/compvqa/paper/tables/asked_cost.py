@@ -38,5 +38,5 @@ def _row(path: Path) -> Row:
     each = (given + made) / asked if given is not None and made is not None else None
     unread = pc.sum(pc.is_in(replies["how"], pa.array(UNPARSED))).as_py() or 0
     counts = [Cell(value, form="count") for value in (asked, shots, given, made)]
-    cells = (*counts, Cell(each, form="mean"), Cell(unread, form="count"))
+    cells = (*counts, Cell(each and round(each), form="count"), Cell(unread, form="count"))
     return Row(f"{run.model} on {run.split}, {run.variant}", cells)
