@@ -1,4 +1,4 @@
-# Two commands: `make demo` runs the whole chain on the sprites world, `make test` checks the project.
+# Two commands: `make demo` runs the whole chain on drawn worlds, `make test` checks the project.
 PYTHON ?= python3
 VENV ?= .venv
 INSPECT = .venv-inspect
@@ -23,6 +23,7 @@ help:  ## list the targets
 DEMO := config/config.yaml config/clevr-cogent-small.yaml config/clevr-hope-small.yaml
 demo: $(VENV)/.installed  ## set up, run CONFIG or the demo's test-beds, and say where the pages are
 ifeq ($(origin CONFIG),file)
+	@echo "The demo's test-beds take about 16 minutes on two cores."
 	@set -e; for config in $(DEMO); do $(MAKE) --no-print-directory testbed CONFIG=$$config; done
 else
 	@$(MAKE) --no-print-directory testbed
@@ -31,7 +32,7 @@ endif
 	@echo "All test-beds:   results/index.html"
 
 testbed: $(VENV)/.installed  ## run CONFIG, one test-bed
-	@echo "Running $(CONFIG): the demo takes about 16 minutes on two cores; what is made already stays."
+	@echo "Running $(CONFIG): what is made already stays."
 	$(SNAKEMAKE)
 	@$(MAKE) --no-print-directory report
 	@echo "The report:      $(REPORT)"
@@ -114,5 +115,7 @@ containers/%.sif: containers/%.def containers/requirements-%.txt $(wildcard cont
 containers-test: $(VENV)/.installed-dev  ## run the images' definitions in a Debian root (root and mmdebstrap; minutes)
 	COMPVQA_CONTAINERS=1 $(BIN)/pytest -n 0 tests/integration/test_containers.py
 
-clean:  ## remove all results, logs and kept replies, and what asks models (not the other environment)
-	rm -rf results resources/sprites resources/asked logs benchmarks/jobs .snakemake $(INSPECT)
+# The folders in which the demo draws its worlds
+WORLDS = resources/sprites $(shell sed -n 's/^  folder: *//p' $(DEMO))
+clean:  ## remove results, logs, kept replies, the demo's worlds and what asks models (not downloads, other worlds, the other environment)
+	rm -rf results $(WORLDS) resources/asked logs benchmarks/jobs .snakemake $(INSPECT)

@@ -30,14 +30,24 @@ def test_each_word_is_explained_once_and_there_are_few():
     assert words == sorted(words) and len(set(words)) == len(words) <= MOST_TERMS
 
 
+def stems(folder: Path, pattern: str = "[!_]*.py") -> list[str]:
+    """What the files of a folder are called."""
+    return [path.stem for path in folder.glob(pattern)]
+
+
 @pytest.mark.parametrize(
     ("concept", "found"),
     [
-        ("engine", {path.stem for path in (ROOT / "rules/engines").glob("*.smk")}),
-        ("language", {path.parent.name for path in PACKAGE.glob("*/language.py") if path.parent.name != "programs"}),
-        ("contrast", {path.stem for path in (PACKAGE / "evaluation/contrasts").glob("[!_]*.py")}),
+        ("world, or source", stems(ROOT / "rules/worlds", "*.smk") + stems(PACKAGE / "scenes/readers")),
+        ("engine", stems(ROOT / "rules/engines", "*.smk")),
+        ("language", [path.parent.name for path in PACKAGE.glob("*/language.py") if path.parent.name != "programs"]),
+        (
+            "setup",
+            stems(PACKAGE / "splits/setups") + [f"clevr.{setup}" for setup in stems(PACKAGE / "clevr/splits/setups")],
+        ),
+        ("contrast", stems(PACKAGE / "evaluation/contrasts")),
     ],
 )
 def test_the_projects_parts_of_a_kind_are_listed(concept, found):
     (row,) = (row for row in table("Seven concepts") if row[0] == concept)
-    assert set(row[-1].split(", ")) == found
+    assert sorted(re.split("[,;] ", row[-1])) == sorted(found)

@@ -1,8 +1,8 @@
 """Raw files → scene tables: one source at a time, then all sources together, one scene an image.
 
-Readers are plugins: ``compvqa.scenes.<reader>`` with ``read(files, split_of, report)``, and ``FILES``, the names of
-further files that it reads, ``PLACES = True`` where its scenes have positions and directions, and ``SIDES = True``
-where its scenes may be of other sides than train and val (docs/readers.md).
+Readers are plugins: ``compvqa.scenes.readers.<reader>`` with ``read(files, split_of, report)``, and ``FILES``, the
+names of further files that it reads, ``PLACES = True`` where its scenes have positions and directions, and ``SIDES =
+True`` where its scenes may be of other sides than train and val (docs/readers.md).
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class SourceSettings(Settings):
 
     name: str = Field("source", pattern=r"^[a-z0-9][a-z0-9_-]*$", description="first part of its scene ids")
     enabled: bool = Field(True, description="whether the source takes part")
-    reader: str = Field("gqa", description="module in compvqa.scenes that reads it: gqa, visual_genome, imsitu, clevr")
+    reader: str = Field(
+        "gqa", description="module in compvqa.scenes.readers that reads it: gqa, visual_genome, imsitu, clevr"
+    )
     files: dict[str, Path] = Field(
         default_factory=dict,
         description="raw files: 'train' and 'val' by the publisher's split, or 'all' where one file holds "

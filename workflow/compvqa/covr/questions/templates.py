@@ -91,7 +91,7 @@ class Template(Settings):
     """A template: preconditions, which negatives it wants, and variants, each with questions of its own."""
 
     name: str = Field(description="The template's name in the paper.")
-    kind: str = Field(description="The module in questions/covr that fills the slots and chooses images.")
+    kind: str = Field(description="The module in covr/questions/kinds that fills the slots and chooses images.")
     needs: Needs = Needs()
     prefer: tuple[str, ...] = Field((), description="Negative keys (patterns) that are dealt first.")
     forbid: tuple[str, ...] = Field((), description="Negative keys (patterns) that are never used.")

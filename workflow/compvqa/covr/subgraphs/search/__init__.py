@@ -1,4 +1,4 @@
-"""What every graph backend does, whatever it is made of: a module ``compvqa.covr.subgraphs.<name>`` with these
+"""What every graph backend does, whatever it is made of: a module ``compvqa.covr.subgraphs.search.<name>`` with these
 functions."""
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Neo4jSettings(Settings):
 class CandidateSettings(StoreSettings):
     """How related scenes are searched; caps take by stable rank."""
 
-    backend: str = Field("duckdb", description="The graph backend, duckdb or neo4j: a module of compvqa.covr.subgraphs")
+    backend: str = Field(
+        "duckdb", description="The graph backend, duckdb or neo4j: a module of compvqa.covr.subgraphs.search"
+    )
     seeds_per_subgraph: int = Field(20, ge=1, description="Start scenes of a subgraph in a split, at most")
     seeds_per_scene: int = Field(1000, ge=1, description="Subgraphs that start from one scene, at most")
     per_key: int = Field(30, ge=1, description="Candidate scenes of a seed and key, at most")
