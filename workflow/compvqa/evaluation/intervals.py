@@ -40,7 +40,7 @@ def accuracy_interval(right: int, n: int, settings: Resampling, seed: int) -> tu
 @cache
 def _accuracy_interval(right: int, n: int, resamples: int, level: float, seed: int) -> tuple[float, float]:
     if right in (0, n):
-        return _alike(right / n, n, level)
+        return alike(right / n, n, level)
     settings = Resampling(resamples=resamples, level=level)
     outcomes, counts = np.array([[1.0], [0.0]]), np.array([right, n - right])
     return interval(resampled(outcomes, counts, settings, seed, right, n)[:, 0], level)
@@ -64,12 +64,12 @@ def clustered_interval(
     ordered = sorted(patterns)
     right, n, groups = np.array(ordered).T
     if (share := right / n).min() == share.max():
-        return _alike(float(share[0]), int(groups.sum()), settings.level)
+        return alike(float(share[0]), int(groups.sum()), settings.level)
     drawn = resampled(right[:, None], groups, settings, seed, *np.ravel(ordered).tolist(), sizes=n)
     return interval(drawn[:, 0], settings.level)
 
 
-def _alike(share: float, units: int, level: float) -> tuple[float, float]:
+def alike(share: float, units: int, level: float) -> tuple[float, float]:
     """The interval of an accuracy that each of so many units has: what none of them shows is of all units at most the
     share that so many draws miss in (1 - level) / 2 of all cases, and all of it may be right, or wrong."""
     seen = ((1 - level) / 2) ** (1 / units)

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from compvqa import tables
 from compvqa.covr.judging.distractors import DISTRACTORS, KINDS
@@ -99,7 +100,7 @@ def test_all_templates_weigh_the_same(tmp_path):
 def test_intervals_resample_scenes_and_not_what_is_in_them(tmp_path):
     one_scene = [question(n, "COUNT", "s", "missing" if n < 30 else "") for n in range(100)]
     row = measured(tmp_path, [], one_scene)["questions", "toy-toy", "COUNT", "invalid"]
-    assert row["low"] == row["value"] == row["high"] == 0.3
+    assert row["value"] == 0.3 and row["low"] < 0.01 and row["high"] > 0.97
     # two scenes of 50, one all valid: a resample has neither, one or both of them
     two_scenes = [question(n, "COUNT", f"s{n % 2}", "missing" if n % 2 else "") for n in range(100)]
     row = measured(tmp_path, [], two_scenes)["questions", "toy-toy", "COUNT", "invalid"]
@@ -111,6 +112,13 @@ def test_the_interval_of_independent_questions_is_that_of_a_share(tmp_path):
     row = measured(tmp_path, [], rows, resamples=4000)["questions", "toy-toy", "COUNT", "invalid"]
     half = 1.96 * (0.25 * 0.75 / 400) ** 0.5
     assert (row["low"], row["high"]) == pytest.approx((0.25 - half, 0.25 + half), abs=0.01)
+
+
+def test_a_share_of_nothing_or_all_has_the_interval_that_so_many_scenes_give(tmp_path):
+    rows = [question(n, "COUNT", f"s{n % 30}", "") for n in range(90)]
+    row = measured(tmp_path, [], rows)["questions", "toy-toy", "COUNT", "invalid"]
+    exact = binomtest(0, 30).proportion_ci(method="exact")
+    assert (row["low"], row["value"], row["high"]) == (0, 0, pytest.approx(exact.high))
 
 
 def test_nothing_judged_gives_empty_measures(tmp_path):

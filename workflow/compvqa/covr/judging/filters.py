@@ -30,6 +30,7 @@ from compvqa.covr.filters.words.overlap import NO_FILTER
 from compvqa.covr.judging import distractors, validity
 from compvqa.covr.judging.distractors import DISTRACTORS, IMAGES, WORDS, by_arm
 from compvqa.covr.judging.validity import VALIDITY
+from compvqa.evaluation.intervals import alike, interval
 from compvqa.seeds import stable_hash
 from compvqa.settings import Settings
 from compvqa.tables import Schema
@@ -133,14 +134,15 @@ def _rows(
     scenes, names = pd.factorize(judged["scene_id"], sort=True)
     groups, labels = pd.factorize(judged["group"], sort=True)
     weights = _weights(len(names), settings.resamples, seed, of, arm)
-    cells = scenes * len(labels) + groups
+    cells, shape = scenes * len(labels) + groups, (len(names), len(labels))
     for measure, counted, among in measures(judged):
         chosen = (among & counted, among)
-        counts = (np.bincount(cells[rows], minlength=len(names) * len(labels)) for rows in chosen)
-        hits, totals = (weights @ count.reshape(len(names), len(labels)) for count in counts)
+        counts = [np.bincount(cells[rows], minlength=len(names) * len(labels)).reshape(shape) for rows in chosen]
+        hits, totals = (weights @ count for count in counts)
         columns_of: list[tuple[str, Any]] = [("", slice(None)), *((label, [i]) for i, label in enumerate(labels))]
         for group, columns in columns_of:
-            value, low, high = _share(hits[:, columns], totals[:, columns], settings.level, mean)
+            units = int((counts[1][:, columns] > 0).any(axis=1).sum())
+            value, low, high = _share(hits[:, columns], totals[:, columns], units, settings.level, mean)
             yield {
                 "of": of, "arm": arm, "group": group, "measure": measure, "n": int(totals[0, columns].sum()),
                 "value": value, "low": low, "high": high,
@@ -155,11 +157,11 @@ def _weights(scenes: int, resamples: int, seed: int, *key: str) -> np.ndarray:
 
 
 def _share(
-    hits: np.ndarray, totals: np.ndarray, level: float, mean: bool
+    hits: np.ndarray, totals: np.ndarray, units: int, level: float, mean: bool
 ) -> tuple[float | None, float | None, float | None]:
     """The share of hits and its interval, or the mean of the groups' shares; None where there is nothing.
 
-    ``hits`` and ``totals``: [1 + resamples, groups], as they are and in each resample.
+    ``hits`` and ``totals``: [1 + resamples, groups], as they are and in each resample, of so many scenes (``units``).
     """
     held = totals[0] > 0
     if not held.any():
@@ -167,5 +169,5 @@ def _share(
     hits, totals = (of[:, held] if mean else of.sum(axis=1, keepdims=True) for of in (hits, totals))
     known = (totals > 0).all(axis=1)
     value, *drawn = (hits[known] / totals[known]).mean(axis=1)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]) if drawn else (None, None)
+    low, high = alike(value, units, level) if all(d == value for d in drawn) else interval(np.array(drawn), level)
     return value, low, high
