@@ -47,7 +47,8 @@ def test_the_generalization_score_of_runs(world):
 
 
 def test_a_contrasts_interval_draws_images_where_scores_do(world):
-    """q2 and q4 are about the same image: with one of them right, every draw of images gives the same score."""
+    """q2 and q4 are about the same image: with one of them right, every draw of images gives the same score, and what
+    another image would give is not known."""
     world.predict("vb.iid.text.1", ANSWERS | {"q2": "0", "q4": "false"})
     world.predict("vb.some.comp.1", {"q0": "true", "q2": "2", "q4": "false"})
     world.predict("vb.some.size.1", {"q0": "true", "q2": "2", "q4": "true"})
@@ -58,23 +59,24 @@ def test_a_contrasts_interval_draws_images_where_scores_do(world):
         test = rows["test_comp"]
         assert (test["score"], test["n"], json.loads(test["accuracies"])["comp"]) == (0.5, 2, 0.5)
         between[resample] = test["low"], test["high"]
-    assert between == {"questions": (0, 1), "images": (0.5, 0.5)}
+    assert between == {"questions": (0, 1), "images": (0, pytest.approx(39.5))}
 
 
 def test_the_generalization_score_in_context_draws_texts_and_images(world):
-    """Both questions say the same, of two image sets: drawn by text nothing changes, drawn by images all may."""
-    world.reword("q2", "q4")
+    """Two texts of two image sets; of one image set; and one text of two: one of either tells of no other."""
     world.predict("vlm.iid.text.1", ANSWERS | {"q2": "0", "q4": "false"})
     world.predict("vlm.some.comp.1", {"q0": "true", "q2": "2", "q4": "false"})
     world.predict("vlm.some.shown.1", {"q0": "true", "q2": "2", "q4": "true"})
-    found = {}
-    for q4 in ("c", "a"):
-        world.show("q4", q4)
+    between = []
+    for image, same in (("a", ()), ("c", ()), ("a", ("q2", "q4"))):
+        world.reword(*same)
+        world.show("q4", image)
         world.score(contrasts=["in_context_generalization"], resample="questions")
-        found[q4] = {row["part"]: row for row in tables.read(world.contrasts, CONTRASTS).to_pylist()}["test_comp"]
-    assert json.loads(found["a"]["accuracies"]) == {"text": 0, "comp": 0.5, "shown": 1}
-    assert {(row["score"], row["n"], row["seeds"]) for row in found.values()} == {(0.5, 2, 1)}
-    assert (found["c"]["low"], found["c"]["high"]) == (0.5, 0.5) and (found["a"]["low"], found["a"]["high"]) == (0, 1)
+        row = {row["part"]: row for row in tables.read(world.contrasts, CONTRASTS).to_pylist()}["test_comp"]
+        assert json.loads(row["accuracies"]) == {"text": 0, "comp": 0.5, "shown": 1}
+        assert (row["score"], row["n"], row["seeds"]) == (0.5, 2, 1)
+        between.append((row["low"], row["high"]))
+    assert between == [(0, 1), (0, pytest.approx(39.5)), (0, pytest.approx(39.5))]
 
 
 @pytest.mark.parametrize("resample", ["questions", "images"])
@@ -91,8 +93,10 @@ def test_the_difference_of_two_models_is_drawn_for_both_at_once(world, resample)
     assert {(row["contrast"], row["model"], row["other"]) for row in rows.values()} == {("difference", "mine", "other")}
     dev, test = rows["iid", "dev", "all", ""], rows["iid", "test", "all", ""]
     assert (dev["n"], dev["score"], json.loads(dev["accuracies"])) == (2, 0.25, {"mine": 0.5, "other": 0.25})
-    assert (dev["low"], dev["high"]) == ((0, 0.5) if resample == "questions" else (0.25, 0.25))
-    assert (test["score"], test["low"], test["high"]) == (0, 0, 0)
+    one_image = (pytest.approx(0.025 * 0.25 - 0.975), pytest.approx(0.025 * 0.25 + 0.975))
+    assert (dev["low"], dev["high"]) == ((0, 0.5) if resample == "questions" else one_image)
+    units = {"questions": 3, "images": 2}[resample]
+    assert test["score"] == 0 and (-test["low"], test["high"]) == (pytest.approx(1 - 0.025 ** (1 / units)),) * 2
     assert rows["iid", "dev", "images", "2"] | {"facet": "all", "value": ""} == dev
     assert not {facet for _, _, facet, _ in rows} & {"template", "property"}
 

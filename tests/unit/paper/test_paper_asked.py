@@ -54,7 +54,7 @@ def test_models_that_are_asked_stand_beside_those_that_are_trained(world, tmp_pa
     assert [rows[named[0]][column] for column in columns] == ["no shots", "0", "50", "", "", ""]
     assert [rows[named[1]][column] for column in columns] == ["2 shots", "0", "50", "50", "100", "0.5"]
     assert [rows[named[2]][column] for column in columns] == ["trained", "50", "100", "50", "100", "0"]
-    assert rows[named[1]]["Score low"] == "0.5" and rows[named[1]]["Score n"] == "2"
+    assert rows[named[1]]["Score low"] == "0" and rows[named[1]]["Score n"] == "2"
     assert float(rows["iid: vlm"]["All"]) == pytest.approx(100 / 3, abs=1e-3)
     assert rows["iid: visualbert-tiny"]["All"] == "100"
 

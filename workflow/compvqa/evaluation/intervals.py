@@ -70,10 +70,15 @@ def clustered_interval(
 
 
 def alike(share: float, units: int, level: float) -> tuple[float, float]:
-    """The interval of an accuracy that each of so many units has: what none of them shows is of all units at most the
-    share that so many draws miss in (1 - level) / 2 of all cases, and all of it may be right, or wrong."""
-    seen = ((1 - level) / 2) ** (1 / units)
+    """The share of all units that so many draws miss altogether in (1 - level) / 2 of all cases: it is hardly more."""
+    seen = 1 - unseen(units, level)
     return share * seen, 1 - (1 - share) * seen
+
+
+def unseen(units: int, level: float) -> float:
+    """The share of all units that so many draws miss altogether in (1 - level) / 2 of all cases, so likely no more."""
+    missed: float = 1 - ((1 - level) / 2) ** (1 / units)
+    return missed
 
 
 def resampled(

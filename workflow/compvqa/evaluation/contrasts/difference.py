@@ -17,7 +17,7 @@ import pandas as pd
 
 from compvqa.evaluation.contrasts import as_json
 from compvqa.evaluation.facets import MANY
-from compvqa.evaluation.intervals import Resampling
+from compvqa.evaluation.intervals import Resampling, unseen
 from compvqa.seeds import stable_hash
 
 VARIANTS = ()  # of one model: none, since models are compared
@@ -67,9 +67,12 @@ def _compared(key: Sequence[str], found: pd.DataFrame, settings: Resampling, see
     total, *of_model = _resummed([asked, *right.values()], settings.resamples, random)
     with np.errstate(invalid="ignore"):  # no question of a rare value is drawn
         told = {model: of / seeds[model] / total for model, of in zip(seeds, of_model, strict=True)}
+    # Where all resamples agree, what no unit shows may still be right of one model alone.
+    new = np.array([unseen(count, settings.level) for count in (asked > 0).sum(axis=0).tolist()])
     ends = [(1 - settings.level) / 2, (1 + settings.level) / 2]
     for model, other in combinations(told, 2):
         low, high = np.nanquantile((told[model] - told[other])[1:], ends, axis=0)
+        low, high = np.where(low == high, [(1 - new) * low - new, (1 - new) * high + new], [low, high])
         for number, named in enumerate(values):
             both = {name: float(told[name][0, number]) for name in (model, other)}
             yield {

@@ -7,13 +7,14 @@ all (``size``), that the model trained on the split (``comp``) closes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import duckdb
 import numpy as np
 
 from compvqa.evaluation.contrasts import as_json
-from compvqa.evaluation.intervals import Resampling, interval, resampled
+from compvqa.evaluation.intervals import Resampling, interval, resampled, unseen
 from compvqa.splits.setups import ALL
 
 VARIANTS = ("text", "comp", "size")
@@ -87,9 +88,23 @@ def _row(
     defined = np.array([found for found in (value(*mean) for mean in means) if found is not None])
     score = value(*accuracies)
     low, high = (None, None) if score is None or not len(defined) else interval(defined, settings.level)
+    if low is not None and low == high:
+        low, high = _extremes(accuracies, int(counts.sum()), settings.level)
     model, split, part, text = key
     return {
         "model": model, "split": split, "part": part, "text": text, "n": n, "seeds": patterns[0][5],
         "accuracies": as_json(dict(zip(variants, accuracies, strict=True))), "score": score, "low": low, "high": high,
         "undefined": 1 - len(defined) / len(means), "below": sum(below(*mean) for mean in means) / len(means),
     }  # fmt: skip
+
+
+def _extremes(accuracies: list[float], units: int, level: float) -> tuple[float, float]:
+    """The interval of a score that all resamples have: what it would be, at the lowest and the highest, if the units
+    that were not seen (:func:`unseen`) were answered right by some of the three models and wrong by the others."""
+    share = unseen(units, level)
+    mixed = (
+        value(*((1 - share) * seen + share * right for seen, right in zip(accuracies, rights, strict=True)))
+        for rights in product((0, 1), repeat=len(accuracies))
+    )
+    found = [score for score in mixed if score is not None]
+    return min(found), max(found)
