@@ -106,6 +106,11 @@ def test_a_file_that_is_cut_or_lacks_its_scenes_stops_the_run_with_one_sentence(
         list(clevr.read({"val": path}, str, Report()))
 
 
+def test_values_keep_their_case_in_which_questions_and_words_name_them(tmp_path):
+    [scene], _ = read(tmp_path, with_object(color="Cyan "))
+    assert scene.objects[1].groups["Cyan"] == "color"
+
+
 def source(path):
     return SourceSettings(name="clevr", reader="clevr", files={"val": path})
 

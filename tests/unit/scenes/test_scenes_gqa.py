@@ -57,6 +57,15 @@ def test_a_scene_as_annotated(tmp_path):
     assert not report.rejects
 
 
+def test_names_that_differ_in_case_or_spaces_are_one(tmp_path):
+    cat = thing(" Big  Mug", to("b", "On"), to("b", " on"), to("b", "To the  Left of"), attributes=["Red", "red "])
+    [found], report = read(tmp_path, {"7": scene(a=cat, b=thing("big mug"))})
+    assert [(o.name, o.attributes) for o in found.objects] == [("big mug", ["red"]), ("big mug", [])]
+    assert [r.name for r in found.relations] == ["on"]
+    assert report.counts["attributes dropped: repeated"] == report.counts["relations dropped: repeated"] == 1
+    assert report.counts["relations dropped: to the left or right of"] == 1 and not report.rejects
+
+
 def test_a_repeated_relation_counts_once(tmp_path):
     cat = thing("cat", to("b"), to("b"), to("b", "near"))
     [found], report = read(tmp_path, {"7": scene(a=cat, b=thing("sofa"))})

@@ -166,6 +166,25 @@ def test_a_picture_becomes_a_scene_without_boxes(tmp_path):
     assert not report.rejects
 
 
+def test_names_are_in_lower_case_whatever_the_vocabulary_writes(tmp_path, monkeypatch):
+    verb = {"roles": ["agent", "liquid", "tool"], "abstract": "AGENT pours LIQUID with TOOL"}
+    nouns = {"n1": {"gloss": ["Old  Man"]}, "n2": {"gloss": ["Frisbee"]}, "n3": {"gloss": ["X ray"]}}
+    monkeypatch.setitem(globals(), "SPACE", {"verbs": {"Pouring": verb}, "nouns": nouns})
+    [found], _ = read(tmp_path, {"p.jpg": pouring() | {"verb": "Pouring"}})
+    assert [item.name for item in found.objects] == ["old man", "frisbee", "x-ray"]
+    assert [relation.name for relation in found.relations] == ["pouring"]
+
+
+def test_a_sentence_that_no_question_could_print_costs_its_relation_or_modifier(tmp_path):
+    sentences = ("AGENT pours (slowly) LIQUID with TOOL", "AGENT pours LIQUID with* TOOL")
+    kept = []
+    for sentence in sentences:
+        [found], report = read(tmp_path, {"p.jpg": pouring()}, f"pouring\t{sentence}\n")
+        kept.append([(relation.name, relation.modifiers) for relation in found.relations])
+        assert [row["reason"].partition(": ")[2] for row in report.rejects] == ["strange name"]
+    assert kept == [[], [("pouring", ())]]
+
+
 def test_the_template_file_goes_before_the_space(tmp_path):
     [found], _ = read(tmp_path, {"p.jpg": pouring()}, "pouring\tAGENT pours LIQUID from TOOL at PLACE\n")
     assert found.relations[0].modifiers == (("from", "tool"),)

@@ -260,6 +260,12 @@ def test_what_entails_a_relation_never_excludes_it(data):
         assert LEXICON.exclusive("relation", x, y) == 0
 
 
+def test_names_are_in_lower_case_as_those_of_scenes(tmp_path):
+    (tmp_path / "mine.json").write_text('{"attributes": {"Dark  Red": {"group": "color", "excludes": [" Blue"]}}}')
+    lexicon = Lexicon.load(tmp_path / "mine.json")
+    assert lexicon.group("dark red") == "color" and exclusive("attribute", "dark red", "blue", lexicon)
+
+
 def test_dump_and_load(tmp_path):
     LEXICON.dump(tmp_path / "lexicon.json")
     assert Lexicon.load(tmp_path / "lexicon.json").data == LEXICON.data
@@ -272,6 +278,7 @@ def test_dump_and_load(tmp_path):
         ('{"nouns": {"man": {"hypernym": []}}}', "nouns.man.hypernym"),
         ('{"attributes": []}', "attributes"),
         ('{"relations": {"on": {"entails": "near"}}}', "relations.on.entails"),
+        ('{"nouns": {"Mug": {"countable": false}, "mug": {}}}', "at nouns, .*'Mug' and 'mug' are one name"),
     ],
 )
 def test_a_bad_file_is_one_sentence(tmp_path, text, words):

@@ -1,6 +1,7 @@
 """What a lexicon's file holds.
 
-It is JSON (sprites write their own; ``ontology.py`` makes one of GQA's ontology):
+It is JSON (sprites write their own; ``ontology.py`` makes one of GQA's ontology). Its names are those of scenes
+(``raw.one_name``): in lower case, with single spaces.
 
 * ``nouns``: ``hypernyms``, ``synonyms``, ``overlaps``, ``excludes``, ``countable``, ``category``, ``facets``
   (sex and age of people);
@@ -15,21 +16,26 @@ It is JSON (sprites write their own; ``ontology.py`` makes one of GQA's ontology
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, field_validator
+
+from compvqa.scenes.raw import one_name
 from compvqa.scenes.senses import SenseData
+
+Name = Annotated[str, AfterValidator(one_name)]
 
 
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    synonyms: list[str] = []
-    overlaps: list[str] = []
-    excludes: list[str] = []
+    synonyms: list[Name] = []
+    overlaps: list[Name] = []
+    excludes: list[Name] = []
 
 
 class NounEntry(_Entry):
-    hypernyms: list[str] = []
+    hypernyms: list[Name] = []
     countable: bool = True
     category: str | None = None
     facets: dict[str, str] = {}
@@ -37,11 +43,11 @@ class NounEntry(_Entry):
 
 class AttributeEntry(_Entry):
     group: str | None = None
-    similar: list[str] = []
+    similar: list[Name] = []
 
 
 class RelationEntry(_Entry):
-    entails: list[str] = []
+    entails: list[Name] = []
 
 
 class LexiconData(BaseModel):
@@ -49,10 +55,20 @@ class LexiconData(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    nouns: dict[str, NounEntry] = {}
-    attributes: dict[str, AttributeEntry] = {}
-    relations: dict[str, RelationEntry] = {}
+    nouns: dict[Name, NounEntry] = {}
+    attributes: dict[Name, AttributeEntry] = {}
+    relations: dict[Name, RelationEntry] = {}
     complete: bool = True
     parts: dict[str, list[str]] = {}
     blurred: list[list[str]] = []
     senses: SenseData = SenseData()
+
+    @field_validator("nouns", "attributes", "relations", mode="before")
+    @classmethod
+    def _each_once(cls, entries: Any) -> Any:
+        """Refuse two entries of one name, of which a dictionary would keep the last silently."""
+        seen: dict[str, str] = {}
+        for name in entries if isinstance(entries, dict) else ():
+            if isinstance(name, str) and seen.setdefault(one_name(name), name) != name:
+                raise ValueError(f"{seen[one_name(name)]!r} and {name!r} are one name: make them one entry")
+        return entries

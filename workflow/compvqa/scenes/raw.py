@@ -108,21 +108,27 @@ def printable(text: str, limit: int = 120) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def clean_name(value: object) -> tuple[str | None, str]:
-    """The name with its spaces normalised, or (None, what is wrong with it).
+def one_name(text: str) -> str:
+    """A name as it is written everywhere, so that "Mug" and " mug" are one: in lower case, with single spaces."""
+    return " ".join(text.lower().split())
 
-    Refused are names that no question could print: empty, longer than 60 characters, without a letter or
-    digit, or with brackets, quotes or control characters; and sentences, as Visual Genome has some ("papers are
-    here."): two words or more with a full stop or an exclamation mark at the end.
+
+def clean_name(value: object, lower: bool = True) -> tuple[str | None, str]:
+    """The name as :func:`one_name` has it, or (None, what is wrong with it).
+
+    Not ``lower``: only its spaces are made one, for names that other files of a source tell in a case of their own.
+    Refused are names that no question could print: empty, longer than 60 characters, without a letter or digit, or with
+    brackets, quotes or control characters; and sentences, as Visual Genome has some ("papers are here."): two words or
+    more with a full stop or an exclamation mark at the end.
     """
     if value.__class__ is str:
-        return _cleaned(value)
+        return _cleaned(value, lower)
     return None, "without a name" if value is None else "name is not a text"
 
 
 @lru_cache(maxsize=1 << 17)
-def _cleaned(value: str) -> tuple[str | None, str]:
-    name = " ".join(value.split())
+def _cleaned(value: str, lower: bool) -> tuple[str | None, str]:
+    name = one_name(value) if lower else " ".join(value.split())
     if not name:
         return None, "without a name"
     if len(name) > MAX_NAME or _STRANGE.search(name) or not _WORD.search(name):
@@ -168,7 +174,7 @@ def clean_size(record: dict, key: str) -> int | None:
     return value if value.__class__ is int and 0 < value < 1_000_000 else None
 
 
-def unique_names(values: object, report: Report, scene_id: str, record: str, lower: bool = False) -> list[str]:
+def unique_names(values: object, report: Report, scene_id: str, record: str) -> list[str]:
     """The attributes of a record, cleaned and without repeats, in their given order."""
     if not isinstance(values, list):
         if values is not None:
@@ -180,7 +186,6 @@ def unique_names(values: object, report: Report, scene_id: str, record: str, low
         if name is None:
             report.reject(scene_id, f"attribute {value!r} of {record}", f"attribute: {wrong}")
             continue
-        name = name.lower() if lower else name
         if name in names:
             report.count("attributes dropped: repeated")
         else:

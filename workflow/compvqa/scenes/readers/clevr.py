@@ -132,7 +132,7 @@ def _object(object_id: str, item: object, report: Report) -> RawObject:
 
 
 def _name(item: dict, key: str) -> str:
-    name, wrong = clean_name(item.get(key))
+    name, wrong = clean_name(item.get(key), lower=False)  # questions, programs and words name it as it is
     if name is None:
         raise _Malformed(f"object's {key}: {wrong}")
     return name

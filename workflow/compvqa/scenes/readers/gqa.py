@@ -114,7 +114,7 @@ def _relations(scene_id: str, objects: dict[str, object], report: Report) -> lis
         (key, item)
         for key, items in lists
         for item in items
-        if item.__class__ is not dict or item.get("name") not in SPATIAL
+        if item.__class__ is not dict or not _spatial(item.get("name"))
     ]
     if lists:
         total = sum(len(items) for _, items in lists)
@@ -122,6 +122,10 @@ def _relations(scene_id: str, objects: dict[str, object], report: Report) -> lis
         report.count("relations dropped: to the left or right of", total - len(rest))
     relations = (_relation(scene_id, key, item, report) for key, item in rest)
     return [relation for relation in relations if relation is not None]
+
+
+def _spatial(name: object) -> bool:
+    return name in SPATIAL or clean_name(name)[0] in SPATIAL  # cleaning takes longer, and nine of ten need none
 
 
 def _relation(scene_id: str, subject_id: str, item: object, report: Report) -> RawRelation | None:

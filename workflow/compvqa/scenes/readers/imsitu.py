@@ -269,14 +269,20 @@ def _build(scene_id: str, frame: dict, template: Template, split: str, space: Sp
             report.reject(scene_id, f"object {role}", "object: noun id without a usable gloss")
             continue
         objects.append(RawObject(role, space.glosses[noun]))
-        if before:
-            modifiers.append((before, role))
+        name, wrong = clean_name(before) if before else ("", "")
+        if name is None:
+            report.reject(scene_id, f"modifier {before} of {role}", f"modifier: {wrong}")
+        elif name:
+            modifiers.append((name, role))
     scene = RawScene(scene_id, split, image_name(scene_id), None, None, objects, [])
     if [item.object_id for item in objects[:2]] != [template.subject, template.object]:
         report.reject(scene_id, f"relation {template.subject} -> {template.object}", "relation to a missing object")
         return scene
-    relation = RawRelation(template.relation, template.subject, template.object, tuple(modifiers))
-    scene.relations.append(relation)
+    name, wrong = clean_name(template.relation)
+    if name is None:
+        report.reject(scene_id, f"relation {template.subject} -> {template.object}", f"relation: {wrong}")
+        return scene
+    scene.relations.append(RawRelation(name, template.subject, template.object, tuple(modifiers)))
     return scene
 
 

@@ -1,7 +1,6 @@
 """Visual Genome's ``scene_graphs.json``: one JSON array of images with objects and relationships.
 
-Names and predicates are lower-cased and their spaces normalised; of an object's names the first counts.
-Synsets are not used.
+Of an object's names the first counts. Synsets are not used.
 """
 
 from __future__ import annotations
@@ -106,8 +105,8 @@ def _object(scene_id: str, item: Any, size: tuple[int | None, int | None], repor
     if box is None:
         report.reject(scene_id, f"object {object_id}", wrong)
         return None
-    attributes = unique_names(item.get("attributes"), report, scene_id, f"object {object_id}", lower=True)
-    return RawObject(object_id, name.lower(), attributes, box)
+    attributes = unique_names(item.get("attributes"), report, scene_id, f"object {object_id}")
+    return RawObject(object_id, name, attributes, box)
 
 
 def _relation(scene_id: str, item: object, report: Report) -> RawRelation | None:
@@ -128,7 +127,7 @@ def _relation(scene_id: str, item: object, report: Report) -> RawRelation | None
     if name is None:
         report.reject(scene_id, record, f"relation: {wrong}")
         return None
-    return RawRelation(name.lower(), subject_id, object_id)
+    return RawRelation(name, subject_id, object_id)
 
 
 def _id(value: object) -> str | None:

@@ -78,7 +78,7 @@ def test_the_lists_that_covr_released_are_read_without_what_its_model_predicted(
     found, unlabelled = read([path])
     assert [(one.pair, one.label) for one in found] == [
         (("noun", "man", "woman"), "exclusive"),
-        (("noun", "Girl", "male child"), "exclusive"),
+        (("noun", "girl", "male child"), "exclusive"),
         (("relation", "on", "near"), "exclusive"),
         (("attribute", "black", "dark"), "overlapping"),
         (("relation", "near", "on"), "overlapping"),

@@ -24,6 +24,7 @@ from compvqa.errors import InputError
 from compvqa.files import read_text, read_yaml
 from compvqa.progress import track
 from compvqa.scenes.lexicon import KINDS, Lexicon
+from compvqa.scenes.raw import one_name
 from compvqa.settings import Settings
 from compvqa.sheets import as_text, meant
 from compvqa.tables import Schema
@@ -176,8 +177,8 @@ def _in_lists(path: Path) -> Iterator[PairLabel]:
 
 
 def _names(x: str, y: str, where: str) -> tuple[str, str]:
-    """The two names of a pair, without spaces around them."""
-    x, y = x.strip(), y.strip()
+    """The two names of a pair, as scenes have them."""
+    x, y = one_name(x), one_name(y)
     if not x or not y or x == y:
         raise InputError(f"{where}: a pair has two different names; correct {x!r} and {y!r}.")
     return x, y
