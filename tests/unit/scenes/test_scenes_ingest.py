@@ -91,6 +91,13 @@ def test_an_id_that_is_no_text_costs_its_scene_alone(tmp_path, object_id):
     assert column(out, "rejects", "reason") == ["an id in it is no valid text"]
 
 
+@pytest.mark.parametrize("scene_id", ["", " ", " 1", "1\n", "\u00a01"])
+def test_a_scene_whose_id_is_empty_or_has_spaces_at_its_ends_is_rejected(tmp_path, scene_id):
+    out, counts = run(tmp_path, source(tmp_path, train={scene_id: gqa_scene("cat", "sofa"), "1": gqa_scene("dog")}))
+    assert column(out, "scenes", "scene_id") == ["gqa:1"] and column(out, "objects", "name") == ["dog"]
+    assert column(out, "rejects", "reason") == ["scene's or image's id is empty, or has spaces at its ends"]
+
+
 def test_batches_do_not_change_a_byte(tmp_path, monkeypatch):
     settings = source(tmp_path, train={str(i): gqa_scene("cat", "sofa") for i in range(20)})
     out, _ = run(tmp_path, settings)

@@ -229,11 +229,13 @@ def _split_rule(source: SourceSettings) -> SplitOf:
 
 
 def _once(scenes: Iterable[RawScene], report: Report) -> Iterator[RawScene]:
-    """The scenes whose ids can be written, of those with an equal id only the first."""
+    """The scenes whose ids can be written and told apart, of those with an equal id only the first."""
     seen: set[str] = set()
     for scene in scenes:
         if not _encodable(scene):
             report.reject(scene.raw_id, "scene", "an id in it is no valid text")
+        elif any(not name or name != name.strip() for name in (scene.raw_id, scene.image_id)):
+            report.reject(scene.raw_id, "scene", "scene's or image's id is empty, or has spaces at its ends")
         elif scene.raw_id in seen:
             report.reject(scene.raw_id, "scene", "scene id repeated")
         else:
