@@ -51,12 +51,23 @@ def made(tmp_path_factory, lexicon):
     return out, counts
 
 
+def raw(path):
+    return json.loads((DATA / path).read_text())
+
+
 def read(folder, schema):
     return tables.read(folder / f"{schema.name}.parquet", schema)
 
 
 def test_every_record_is_accounted_for(made):
     _, counts = made
+    scenes = [scene for part in ("train", "val") for scene in raw(f"gqa/{part}_sceneGraphs.json").values()]
+    things = [item for scene in scenes for item in scene["objects"].values()]
+    assert (counts["gqa"]["scenes in"], counts["gqa"]["objects in"]) == (len(scenes), len(things))
+    assert counts["gqa"]["relations in"] == sum(len(item["relations"]) for item in things)
+    scenes = raw("visual_genome/scene_graphs.json")
+    for table, key in (("objects", "objects"), ("relations", "relationships")):
+        assert counts["visual_genome"][f"{table} in"] == sum(len(scene[key]) for scene in scenes)
     for name in ("gqa", "visual_genome", "imsitu"):
         found = counts[name]
         for table in ("scenes", "objects", "relations"):
@@ -100,12 +111,12 @@ def test_names_of_gqa_are_in_lower_case_already_and_those_of_imsitu_are_put_so(m
     """Of imSitu's 918 names, which WordNet wrote, 19 have capitals."""
     out, _ = made
     for part in ("train", "val"):
-        raw = json.loads((DATA / f"gqa/{part}_sceneGraphs.json").read_text())
-        rows = [row for row in read(out / "gqa", OBJECTS).to_pylist() if row["scene_id"].split(":")[1] in raw]
+        scenes = raw(f"gqa/{part}_sceneGraphs.json")
+        rows = [row for row in read(out / "gqa", OBJECTS).to_pylist() if row["scene_id"].split(":")[1] in scenes]
         for row in rows:
-            written = raw[row["scene_id"].split(":")[1]]["objects"][row["object_id"]]["name"]
+            written = scenes[row["scene_id"].split(":")[1]]["objects"][row["object_id"]]["name"]
             assert row["name"] == " ".join(written.split())
-    glosses = json.loads((DATA / "imsitu/imsitu_space.json").read_text())["nouns"].values()
+    glosses = raw("imsitu/imsitu_space.json")["nouns"].values()
     capitals = {gloss.lower() for noun in glosses for gloss in noun["gloss"][:1] if gloss != gloss.lower()}
     assert "molotov cocktail" in capitals & set(read(out / "imsitu", OBJECTS)["name"].to_pylist())
 

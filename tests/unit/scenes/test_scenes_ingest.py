@@ -1,5 +1,6 @@
 """Sources to scene tables, and all sources together."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 
 from compvqa import tables
 from compvqa.errors import InputError
+from compvqa.paper.tables import make as make_table
 from compvqa.run import validate
 from compvqa.scenes import ingest as module
 from compvqa.scenes import readers
@@ -257,6 +259,24 @@ def test_what_a_rule_drops_and_what_is_only_unknown_stops_nothing(tmp_path):
     assert counts["objects with the unknown key 'score'"] == 2
     assert counts["boxes partly outside the picture"] == 1
     assert counts["objects out"] == 2 and counts["rejects"] == 0
+
+
+def test_what_came_in_is_the_same_number_in_the_record_and_in_the_table_of_sources(root, tmp_path):
+    """Of a scene that is rejected the scene alone counts, in both: its two objects and their relation do not."""
+    rough = gqa_scene("cat", "sofa", "--")
+    rough["objects"]["o1"]["relations"] = {"name": "on"}
+    rough["objects"]["o0"]["relations"].append({"name": "to the left of", "object": "o1"})
+    out, counts = run(tmp_path, source(tmp_path, train={"1": rough, " 2": gqa_scene("cow", "hay")}))
+    merge([out], tmp_path / "scenes")
+    inputs = {"sources": [out], "scenes": [tmp_path / "scenes"]}
+    make_table(root / "config/paper/covr/sources.yaml", inputs, tmp_path / "table")
+    with (tmp_path / "table.csv").open(encoding="utf-8") as file:
+        row = next(csv.DictReader(file))
+    told = {kind: counts[f"{kind} in"] for kind in ("scenes", "objects", "relations")}
+    assert told == {"scenes": 2, "objects": 3, "relations": 3}
+    told["relations"] -= counts["relations dropped: to the left or right of"]
+    assert told == {kind: int(row[f"{kind.capitalize()} in"]) for kind in told}
+    assert [counts[f"{kind} rejected"] for kind in told] == [1, 1, 1]
 
 
 def test_a_source_without_a_scene_is_refused(tmp_path):

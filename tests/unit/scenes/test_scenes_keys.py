@@ -42,6 +42,23 @@ def test_no_key_of_a_format_and_no_key_beside_all_of_them_is_refused(data, chose
     assert report.counts.total() == len(more - keys.known)
 
 
+@pytest.mark.parametrize(
+    ("twice", "reason"),
+    [
+        ('"name": "cat", "name": "dog", ', "object: key 'name' repeated"),
+        ('"relations": [{"name": "on", "name": "under", "object": "b"}], ', "relation: key 'name' repeated"),
+    ],
+)
+def test_a_record_with_a_key_twice_is_rejected_and_left_out(tmp_path, twice, reason):
+    first = twice + '"x": 1, "y": 2, "w": 3, "h": 4' + ', "name": "cat"' * ("cat" not in twice)
+    (tmp_path / "scenes.json").write_text(f'{{"7": {{"objects": {{"a": {{{first}}}, "b": {json.dumps(CAT)}}}}}}}')
+    report = Report()
+    [scene] = gqa.read({"train": tmp_path / "scenes.json"}, str, report)
+    assert reason in [row["reason"] for row in report.rejects]
+    assert [item.object_id for item in scene.objects] == ["a", "b"][reason.startswith("object") :]
+    assert all(relation.subject_id == "b" for relation in scene.relations)
+
+
 def test_many_unknown_keys_are_not_counted_one_by_one():
     keys, report = Keys("object", ("name",)), Report()
     for number in range(10 * COUNTED):

@@ -27,7 +27,7 @@ from compvqa.progress import track
 from compvqa.scenes.formats import READERS, check_format
 from compvqa.scenes.keys import meant
 from compvqa.scenes.lexicon import Lexicon
-from compvqa.scenes.limits import too_many
+from compvqa.scenes.limits import accounted, too_many
 from compvqa.scenes.raw import RawScene, Report, SplitOf
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, OPTIONAL, REJECTS, RELATIONS, SCENES, TABLES
 from compvqa.scratch import scratch_folder
@@ -36,7 +36,6 @@ from compvqa.settings import Settings
 from compvqa.tables import Schema
 
 BATCH = 2_000  # scenes held at a time
-COUNTED = ("objects", "attributes", "relations", "modifiers")
 PARTS = ("train", "val", "all")
 SIDE = re.compile(r"[A-Za-z0-9]+")  # what else a side may be called, where the reader takes any
 STOPPED = "stopped.rejects.parquet"  # no output of the rule: it stays where the run stops
@@ -188,8 +187,7 @@ def ingest(source: SourceSettings, lexicon: Path | None, out: Path, memory: str 
         for schema in OPTIONAL if not has_places(source.reader) else ():
             places.pop(schema).unlink(missing_ok=True)
         rows = spool.finish(memory, places)
-    counts = dict(sorted(report.counts.items()))
-    return counts | {f"{name} out": rows[name] for name in ("scenes", *COUNTED)} | {"rejects": rows["rejects"]}
+    return accounted(report, rows)
 
 
 @contextmanager

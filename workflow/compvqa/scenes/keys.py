@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from compvqa.scenes.raw import Report, printable
+from compvqa.scenes.stream import Repeated
 
 ALIKE = 0.75  # of difflib: a letter more, less or other in a key of four
 COUNTED = 20  # unknown keys that are counted by name
@@ -29,8 +30,10 @@ class Keys:
         self._verdicts: dict[tuple[str, ...], tuple[str, list[str]]] = {}
 
     def wrong(self, record: dict, report: Report) -> str:
-        """Why ``record`` must be refused: a key of it is unknown, and looks like one that it lacks ("attribute" for
-        "attributes"); empty where it is fine. Other unknown keys are counted."""
+        """Why ``record`` must be refused: a key of it is repeated, or unknown and looks like one that it lacks
+        ("attribute" for "attributes"); empty where it is fine. Other unknown keys are counted."""
+        if isinstance(record, Repeated):
+            return f"{self.kind}: key {printable(record.keys_repeated[0], 40)!r} repeated"
         if self.known.issuperset(record):
             return ""
         keys = tuple(record)

@@ -1,4 +1,4 @@
-"""How much of a source may be malformed before a run stops."""
+"""How many records of a source came in and what became of them, and how much may be malformed before a run stops."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from compvqa.scenes.raw import KINDS, Report
+from compvqa.scenes.tables import TABLES
 
 
 def too_many(source: str, report: Report, kept: Mapping[str, int], most: float, rejects: Path) -> str:
@@ -29,3 +30,15 @@ def too_many(source: str, report: Report, kept: Mapping[str, int], most: float, 
     if not kept["scenes"] and not report.reasons["scene"]:
         return f"Source {source}: no scene came of its files: give files that hold some."
     return ""
+
+
+def accounted(report: Report, rows: Mapping[str, int]) -> dict[str, int]:
+    """The report's counts, and of each kind of records with a table how many came in: those that are ``rows`` of it,
+    that were rejected, and that a rule dropped. Of a scene that is rejected the scene alone counts."""
+    counts = dict(sorted(report.counts.items()))
+    for name in (schema.name for schema in TABLES):
+        rejected = report.reasons[name.removesuffix("s")].total()
+        dropped = sum(number for what, number in report.counts.items() if what.startswith(f"{name} dropped: "))
+        counts |= {f"{name} in": rows[name] + rejected + dropped, f"{name} rejected": rejected}
+        counts[f"{name} out"] = rows[name]
+    return counts | {"rejects": rows["rejects"]}

@@ -25,7 +25,8 @@ def make(inputs: Inputs, reference: Reference) -> Table:
         rows += _rows(folder, merged, first=not rows)
     columns = tuple(f"{kind.capitalize()}s {way}" for kind in KINDS for way in ("in", "out")) + ("Left out",)
     notes = (
-        "In: records of the raw files but those that a source's rules leave out, as GQA's \"to the left\". "
+        'In: records of the raw files but those that a source\'s rules leave out, as GQA\'s "to the left" ("dropped" '
+        'in its source.prov.json, whose "in" has them); of a scene that is left out, the scene alone. '
         "Out: rows in the merged tables. An image keeps one scene, that of the first source which has it.",
         *reference.notes,
     )
@@ -36,7 +37,8 @@ def _rows(folder: Path, merged: dict[str, dict[str, int]], first: bool) -> list[
     """A source's row and those of its reasons."""
     name = folder.name
     reasons = _query(
-        "select reason, split_part(record, ' ', 1), count(*) from read_parquet(?) group by all order by all",
+        "select reason, rtrim(split_part(record, ' ', 1), 's'), count(*) from read_parquet(?)"
+        " group by all order by all",
         folder / "rejects.parquet",
     )
     cells = []

@@ -21,7 +21,7 @@ from pydantic import Field
 from compvqa.scenes.keys import Keys
 from compvqa.scenes.raw import RawObject, RawRelation, RawScene, Report, SplitOf, clean_box, clean_name, clean_size
 from compvqa.scenes.spatial import all_related
-from compvqa.scenes.stream import Repeated, elements_of
+from compvqa.scenes.stream import elements_of
 from compvqa.settings import Settings
 
 PLACES = True
@@ -60,7 +60,6 @@ def read(
     for part in (part for part in files if part != "val_ids"):
         report.file = files[part].name
         for number, record in enumerate(elements_of(files[part], "scenes")):
-            report.count("scenes in")
             filename = record.get("image_filename") if isinstance(record, dict) else None
             if not isinstance(filename, str) or not PurePosixPath(filename).stem:
                 report.reject(f"#{number}", "scene", "scene without the name of its picture")
@@ -73,14 +72,11 @@ def read(
 
 
 def _scene(scene_id: str, record: dict, split: str, report: Report, told: bool) -> RawScene:
-    if isinstance(record, Repeated):
-        raise _Malformed(f"scene: key {record.keys_repeated[0]!r} repeated")
     if wrong := SCENE.wrong(record, report):
         raise _Malformed(wrong)
     items = record.get("objects")
     if not isinstance(items, list):
         raise _Malformed("scene without a list of objects")
-    report.count("objects in", len(items))
     objects = [_object(str(number), item, report) for number, item in enumerate(items)]
     axes = record.get("directions")
     if not isinstance(axes, dict) or not axes:
@@ -113,8 +109,6 @@ def _rows(relations: dict[str, list[list[int]]]) -> list[RawRelation]:
 def _object(object_id: str, item: object, report: Report) -> RawObject:
     if not isinstance(item, dict):
         raise _Malformed("object is not a table")
-    if isinstance(item, Repeated):
-        raise _Malformed(f"object: key {item.keys_repeated[0]!r} repeated")
     if wrong := OBJECT.wrong(item, report):
         raise _Malformed(wrong)
     shape, *values = (_name(item, key) for key in ("shape", *GROUPS))

@@ -74,7 +74,6 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
     for part in (part for part in SPLITS if part in files):
         report.file = files[part].name
         for scene_id, record in members(files[part]):
-            report.count("scenes in")
             split = split_of(scene_id) if part == "all" else part
             scene = _scene(scene_id, record, split, space, template_of, report)
             if scene is not None:
@@ -252,7 +251,6 @@ def _misspelt(frame: dict[str, str], roles: tuple[str, ...], report: Report) -> 
 
 
 def _build(scene_id: str, frame: dict, template: Template, split: str, space: Space, report: Report):
-    report.count("relations in")
     objects: list[RawObject] = []
     modifiers: list[tuple[str, str]] = []
     roles = [("", template.subject), ("", template.object), *template.modifiers]
@@ -264,7 +262,6 @@ def _build(scene_id: str, frame: dict, template: Template, split: str, space: Sp
         if before and template.direct and space.glosses.get(noun, noun) == space.glosses.get(frame[template.object]):
             report.count("modifiers dropped: role is the object again")
             continue
-        report.count("objects in")
         if noun not in space.glosses:
             report.reject(scene_id, f"object {role}", "object: noun id without a usable gloss")
             continue

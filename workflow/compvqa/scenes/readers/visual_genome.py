@@ -45,7 +45,6 @@ def read(files: dict[str, Path], split_of: SplitOf, report: Report) -> Iterator[
     for part in (part for part in SPLITS if part in files):
         report.file = files[part].name
         for number, record in enumerate(elements(files[part])):
-            report.count("scenes in")
             scene_id = _id(record.get("image_id")) if isinstance(record, dict) else None
             if isinstance(record, dict) and (wrong := SCENE.wrong(record, report)):
                 report.reject(f"#{number}" if scene_id is None else scene_id, "scene", wrong)
@@ -64,7 +63,6 @@ def _scene(scene_id: str, record: dict, split: str, report: Report) -> RawScene:
     if None in size:
         report.count("scenes without a picture's size")
     for item in record["objects"]:
-        report.count("objects in")
         found = _object(scene_id, item, size, report)
         if found is not None and found.object_id in objects:
             report.reject(scene_id, f"object {found.object_id}", "object id repeated")
@@ -110,7 +108,6 @@ def _object(scene_id: str, item: Any, size: tuple[int | None, int | None], repor
 
 
 def _relation(scene_id: str, item: object, report: Report) -> RawRelation | None:
-    report.count("relations in")
     if not isinstance(item, dict):
         report.reject(scene_id, "relation", "relation is not a table")
         return None
