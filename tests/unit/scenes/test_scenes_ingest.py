@@ -306,21 +306,56 @@ def test_the_right_reader_is_suggested(tmp_path, reader, data, words):
         run(tmp_path, settings)
 
 
-def test_a_reader_of_ones_own_is_the_file_that_the_docs_show(tmp_path, root, monkeypatch):
+@pytest.fixture
+def of_ones_own(tmp_path, root, monkeypatch):
+    """The settings of a source of the reader that the documentation shows, with these lines."""
     code = re.search(r"```python\n(.*?)```", (root / "docs/readers.md").read_text(), re.S).group(1)
     (tmp_path / "tabs.py").write_text(code)
     monkeypatch.setattr(readers, "__path__", [*readers.__path__, str(tmp_path)])
-    (tmp_path / "colors.txt").write_text("black red")
-    (tmp_path / "train.tsv").write_text("7\tblack cat\ton\tsofa\n8\ttwo words\n" + "9\ta big cat\ton\t<b>\n")
-    files = {"train": tmp_path / "train.tsv", "colors": tmp_path / "colors.txt"}
-    settings = validate(SourceSettings, {"name": "mine", "reader": "tabs", "files": files})
-    out, counts = run(tmp_path, settings)
-    assert column(out, "objects", "name") == ["cat", "sofa"] and column(out, "attributes", "name") == ["black"]
-    assert column(out, "rejects", "reason") == ["not three columns", "strange name"] and counts["scenes in"] == 3
-    with pytest.raises(InputError, match="2 of 3 scenes were rejected"):
-        run(tmp_path, settings, 0.05)
+    (tmp_path / "colors.txt").write_text("black Red")
+
+    def settings(*lines):
+        (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        files = {"train": tmp_path / "train.tsv", "colors": tmp_path / "colors.txt"}
+        return validate(SourceSettings, {"name": "mine", "reader": "tabs", "files": files})
+
+    return settings
+
+
+def test_a_reader_of_ones_own_is_the_file_that_the_docs_show(tmp_path, of_ones_own):
+    out, counts = run(tmp_path, of_ones_own("7\tBlack cat\tOn\t Sofa", "8\tred striped Red  cat\tnear\tmat"))
+    assert column(out, "objects", "name") == ["cat", "sofa", "cat", "mat"]
+    assert column(out, "attributes", "name") == ["black", "red"] and column(out, "relations", "name") == ["on", "near"]
+    assert counts["attributes dropped: no color"] == counts["attributes dropped: repeated"] == 1
+    assert (counts["attributes in"], counts["scenes in"], counts["rejects"]) == (4, 2, 0)
+    settings = of_ones_own("7\tcat\ton\tsofa")
+    with pytest.raises(InputError, match="name their file as 'colors' under the source's files"):
+        run(tmp_path, settings.model_copy(update={"files": {"train": tmp_path / "train.tsv"}}))
     with pytest.raises(InputError, match="the reader tabs has no file 'colours', did you mean 'colors'"):
         validate(SourceSettings, {"reader": "tabs", "files": {"train": "a", "colours": "b"}})
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("8\ttwo words", "not three columns"),
+        ("", "not three columns"),
+        ("8\ta big cat\ton\t<b>", "strange name"),
+        ("8\tcat\tOn(\tsofa", "strange name"),
+        ("8\tcat\t\tsofa", "without a name"),
+        ("8\t \ton\tsofa", "without a name"),
+        ("8\tcat\tis on it.\tsofa", "name is a sentence"),
+        ("\tcat\ton\tsofa", "scene's or image's id is empty, or has spaces at its ends"),
+        ("7\tcat\ton\tsofa", "scene id repeated"),
+    ],
+)
+def test_a_bad_line_is_rejected_by_the_reader_that_the_docs_show(tmp_path, of_ones_own, line, reason):
+    settings = of_ones_own("7\tcat\ton\tsofa", line)
+    out, counts = run(tmp_path, settings)
+    assert column(out, "rejects", "reason") == [reason] and column(out, "relations", "name") == ["on"]
+    assert (counts["scenes in"], counts["scenes rejected"], counts["scenes out"]) == (2, 1, 1)
+    with pytest.raises(InputError, match="1 of 2 scenes were rejected"):
+        run(tmp_path, settings, 0.05)
 
 
 def test_settings_refuse_unknown_keys_and_wrong_types():
