@@ -49,6 +49,13 @@ def not_installed(error: BaseException) -> InputError | None:
     return InputError(f"the package {package} is not installed here: pip install 'compvqa[all]' has all that is used.")
 
 
+def not_python(error: SyntaxError, path: Path | str | None = None) -> InputError:
+    """What to tell of a file of Python that is none (``path``, or the one that ``error`` names)."""
+    return InputError(
+        f"{path or error.filename}, line {error.lineno or 1}, is not valid Python ({error.msg}): correct it."
+    )
+
+
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error

@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import traceback
 from pathlib import Path
 from types import ModuleType
 
-from compvqa.errors import InputError
+from compvqa.errors import InputError, not_python
 
 ROOT = "compvqa"
 NAME = re.compile(r"([a-z][a-z0-9_]*\.)?[a-z][a-z0-9_]*")
@@ -24,6 +25,45 @@ def module_name(package: str, name: str) -> str:
     return f"{ROOT}.{engine}{package.removeprefix(ROOT)}.{last}" if engine else f"{package}.{last}"
 
 
+def file_of(module: str, name: str) -> str:
+    """Where a user would write the plug-in ``name``, whose module is ``module``, for messages."""
+    path = f"{module.removeprefix(f'{ROOT}.').replace('.', '/')}.py"
+    if module.startswith(f"{ROOT}.{name.partition('.')[0]}."):  # of an engine or a language
+        return f"plugins/{path} beside your config (docs/adding.md)"
+    return f"plugins/<yours>/{path} beside your config and name it <yours>.{name} (docs/adding.md)"
+
+
+def load(module: str) -> ModuleType:
+    """The module of this full name. InputError where a file of the user's own is no Python or imports what is not
+    there; ModuleNotFoundError where there is no such module."""
+    try:
+        return importlib.import_module(module)
+    except (SyntaxError, ImportError) as error:
+        if told := of_own_code(error):
+            raise told from None
+        raise
+
+
+def of_own_code(error: BaseException) -> InputError | None:
+    """What to tell where ``error`` is that a file of the user's is no Python or imports what is not there; else None.
+
+    Of a mistake in what it does, its author wants the stack trace."""
+    own = importlib.import_module(ROOT).__path__[1:]  # the folders of COMPVQA_PLUGINS
+
+    def mine(file: str | None) -> bool:
+        return bool(file) and any(Path(str(file)).absolute().is_relative_to(Path(folder).absolute()) for folder in own)
+
+    if isinstance(error, SyntaxError):
+        return not_python(error) if mine(error.filename) else None
+    where = [frame for frame in traceback.extract_tb(error.__traceback__) if mine(frame.filename)]
+    if not isinstance(error, ImportError) or not where:
+        return None
+    file, line = where[-1].filename, where[-1].lineno
+    return InputError(
+        f"{file}, line {line}, imports what is not there ({error}): correct it, or install what it needs."
+    )
+
+
 def find(package: str, name: str, has: str, what: str) -> ModuleType:
     """The plug-in ``name`` of ``package``, a module that has the attribute ``has``.
 
@@ -31,7 +71,7 @@ def find(package: str, name: str, has: str, what: str) -> ModuleType:
     """
     full = module_name(package, name)
     try:
-        module = importlib.import_module(full) if NAME.fullmatch(name) else None
+        module = load(full) if NAME.fullmatch(name) else None
     except ModuleNotFoundError as error:
         if not (error.name and f"{full}.".startswith(f"{error.name}.")):
             raise
@@ -57,4 +97,4 @@ def engines() -> list[str]:
 
 def engine_part(engine: str, name: str) -> ModuleType:
     """The module ``name`` of an engine's folder: ``stages``, ``settings`` or ``cli``."""
-    return importlib.import_module(f"{ROOT}.{engine}.{name}")
+    return load(f"{ROOT}.{engine}.{name}")

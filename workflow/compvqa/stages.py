@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from compvqa.errors import InputError
-from compvqa.plugins import engine_part, engines, module_name
+from compvqa.plugins import engine_part, engines, file_of, module_name
 from compvqa.records.digest import code_digest, exists
 
 # A name in braces is a plugin that the run's config chooses.
@@ -90,10 +90,8 @@ def modules_of(stage: str, **plugins: str | list[str]) -> list[str]:
         for plugin in [chosen] if isinstance(chosen, str) else chosen:
             full = module_name(before.rstrip("."), plugin) + after if brace else before
             if not exists(full):
-                path = full.replace(".", "/")
                 raise InputError(
-                    f"there is no {name} {plugin!r} for {stage}: name another, or write {path}.py in a package of your "
-                    "own (docs/adding.md)."
+                    f"there is no {name} {plugin!r} for {stage}: name another, or write {file_of(full, plugin)}."
                 )
             found.append(full)
     return found

@@ -8,6 +8,7 @@ import torch
 from transformers import TrainerCallback
 
 from compvqa import tables
+from compvqa.errors import InputError
 from compvqa.features.store import ImageRegions, RegionStore, write
 from compvqa.models.multi_image import MultiImageModel
 from compvqa.models.visualbert import Backbone, ModelSettings
@@ -185,3 +186,42 @@ def test_determinism_is_a_setting_for_gpus_alone_and_never_blocks_launches(data,
         assert ("CUBLAS_WORKSPACE_CONFIG" in os.environ) == deterministic
     finally:
         set_deterministic()
+
+
+class Mine(torch.nn.Module):
+    """A net of the user's own that gives ``gives`` of each batch."""
+
+    def __init__(self, gives):
+        super().__init__()
+        self.gives, self.weight = gives, torch.nn.Parameter(torch.zeros(2))
+
+    def forward(self, labels, **_):
+        """Scores, and the loss, unless it was forgotten."""
+        scores = self.weight.expand(len(labels), 2)
+        return self.gives(scores, labels)
+
+
+@pytest.mark.parametrize(
+    ("gives", "told"),
+    [
+        (
+            lambda scores, labels: {"logits": scores},
+            "gave a dictionary of logits: have it give a dictionary with loss and",
+        ),
+        (lambda scores, labels: {"loss": scores.sum()}, "gave a dictionary of loss: have it give"),
+        (lambda scores, labels: scores, "gave a Tensor: have it give a dictionary with loss and logits"),
+    ],
+)
+def test_a_net_that_gives_no_loss_or_no_scores_is_named(data, tmp_path, gives, told):
+    asked, _ = data
+    with pytest.raises(InputError, match=rf"forward of .*test_training_fit\.Mine {told}"):
+        fit(Mine(gives), asked, asked, tmp_path, SETTINGS, 1, "test", ["test"], collate=collate)
+
+
+def test_an_error_of_a_net_of_the_user_stays_as_it_is(data, tmp_path):
+    def wrong(scores, labels):
+        raise ValueError("mine")
+
+    asked, _ = data
+    with pytest.raises(ValueError, match="^mine$"):
+        fit(Mine(wrong), asked, asked, tmp_path, SETTINGS, 1, "test", ["test"], collate=collate)

@@ -123,3 +123,28 @@ def test_released_weights_and_their_words_are_trained_and_answer(module, release
     answered = tables.read(tmp_path / "predictions.parquet", PREDICTIONS)
     assert answered["question_id"].to_pylist() == ["q00", "q03", "q06", "q09"]
     assert set(answered["answer"].to_pylist()) <= {"yes", "no"}
+
+
+def test_a_net_without_scores_is_named_when_it_is_asked(trained, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(visualbert, "build", lambda settings, task: Silent(build(settings, task)))
+    with pytest.raises(InputError, match=r"forward of .*Silent gave a dictionary of loss: have it give .* with logits"):
+        predicted(trained, folder, tmp_path / "p.parquet")
+
+
+build = visualbert.build
+
+
+class Silent(torch.nn.Module):
+    """A net that keeps its scores for itself."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def load_state_dict(self, state):
+        """Load the weights of the net within."""
+        return self.net.load_state_dict(state)
+
+    def forward(self, **given):
+        """All but the scores."""
+        return {"loss": self.net(**given)["logits"].sum()}

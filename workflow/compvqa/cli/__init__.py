@@ -7,7 +7,6 @@ takes and gives.
 from __future__ import annotations
 
 import gc
-import importlib
 import os
 import sys
 from collections.abc import Iterator
@@ -36,7 +35,7 @@ def commands() -> list[str]:
 
     data.before(app)
     for engine in plugins.engines():
-        importlib.import_module(f"{plugins.ROOT}.{engine}.cli").add_to(app)
+        plugins.engine_part(engine, "cli").add_to(app)
     data.after(app)
     for part in (models, asking, scoring, paper, publish, auditing):
         part.add_to(app)
@@ -53,15 +52,15 @@ def _names(app: typer.Typer) -> Iterator[str]:
 
 
 def _mendable(error: Exception) -> InputError | None:
-    return disk_full(error) or not_allowed(error) or not_installed(error)
+    return disk_full(error) or not_allowed(error) or plugins.of_own_code(error) or not_installed(error)
 
 
 def main() -> None:
     """Run the command line; what the user can mend is told in one sentence."""
     # torch and transformers make many objects that stay: to look through them often is a tenth of their loading
     gc.set_threshold(500_000, 20, 100)
-    commands()
     try:
+        commands()
         app()
     except BrokenPipeError:
         os._exit(1)

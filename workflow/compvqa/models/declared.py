@@ -7,8 +7,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from compvqa.errors import InputError
-from compvqa.plugins import module_name
+from compvqa.errors import InputError, not_python
+from compvqa.plugins import file_of, module_name, of_own_code
 
 REGIONS, POOLED, PROGRAMS, OWN_PROGRAMS, SCENES = "regions", "pooled", "programs", "own_programs", "scenes"
 PICTURES = (REGIONS, POOLED)  # what is seen of pictures: one of them
@@ -27,7 +27,7 @@ def reads(model: str) -> tuple[str, ...]:
             found = _literal(node.value)
     if not isinstance(found, tuple) or set(found) - {*KINDS} or set(PICTURES) <= set(found):
         raise InputError(
-            f"compvqa/models/{model}.py has a READS that is no tuple of {', '.join(map(repr, KINDS))}, with one of "
+            f"{_file(model)} has a READS that is no tuple of {', '.join(map(repr, KINDS))}, with one of "
             f"{' and '.join(map(repr, PICTURES))} at most: write it as one."
         )
     return found
@@ -53,10 +53,22 @@ def _literal(value: ast.expr) -> object:
 
 @cache
 def _source(model: str) -> ast.Module:
+    path = _file(model)
     try:
-        spec = find_spec(module_name("compvqa.models", model))
-    except ModuleNotFoundError:  # a name with a dot in it
+        return ast.parse(path.read_bytes())
+    except SyntaxError as error:
+        raise not_python(error, path) from None
+
+
+def _file(model: str) -> Path:
+    """The file of a model's module."""
+    module = module_name("compvqa.models", model)
+    try:
+        spec = find_spec(module)
+    except (SyntaxError, ImportError) as error:  # in an __init__.py of the user's; else there is no such engine
+        if told := of_own_code(error):
+            raise told from None
         spec = None
     if spec is None or not spec.origin:
-        raise InputError(f"there is no model {model}: write compvqa/models/{model}.py or name another.")
-    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+        raise InputError(f"there is no model {model}: name another, or write {file_of(module, model)}.")
+    return Path(spec.origin)

@@ -17,14 +17,13 @@ The folder ``compvqa/<language>/`` has
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Protocol
 
 from compvqa.errors import InputError
-from compvqa.plugins import ROOT
+from compvqa.plugins import ROOT, file_of, load
 from compvqa.programs.language import Language
 from compvqa.programs.rows import Program
 
@@ -55,11 +54,11 @@ def part(language: str, name: str) -> ModuleType:
     try:
         if not re.fullmatch("[a-z][a-z0-9_]*", language):
             raise ModuleNotFoundError(name=full)
-        return importlib.import_module(full)
+        return load(full)
     except ModuleNotFoundError as error:
         if not (error.name and f"{full}.".startswith(f"{error.name}.")):
             raise
-        raise InputError(f"there is no language {language!r}: write compvqa/{language}/{name}.py.") from None
+        raise InputError(f"there is no language {language!r}: write {file_of(full, language)}.") from None
 
 
 def language(name: str) -> Language:

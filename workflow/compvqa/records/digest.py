@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import compvqa
+from compvqa.errors import not_python
 
 PACKAGE = "compvqa"
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -119,7 +120,10 @@ def _code(module: str) -> _Code:
         files.update(b"%d\0" % len(content) + content)
     known = _kept().codes.get(module)
     if known is None or known.files != files.hexdigest():
-        tree = ast.parse(source)
+        try:
+            tree = ast.parse(source)
+        except SyntaxError as error:
+            raise not_python(error, _found(module)) from None
         digest = blake2b("\n".join(_canonical(tree, [])).encode(), digest_size=12)
         digest.update(data)
         known = _Code(files.hexdigest(), _names(module, tree), digest.hexdigest())

@@ -17,6 +17,7 @@ from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, Traine
 
 from compvqa import tables
 from compvqa.errors import InputError, disk_full
+from compvqa.models.loss import check_given
 from compvqa.progress import track
 from compvqa.seeds import stable_hash
 from compvqa.training import processes
@@ -80,7 +81,7 @@ def fit(
         ],
     )
     trainer.remove_callback(PrinterCallback)
-    hooks = _clipped(model, settings.clip_each)
+    hooks = [*_clipped(model, settings.clip_each), model.register_forward_hook(_check_given)]
     if processes.number():  # the Trainer seeds all alike: they would drop out the same of different examples
         torch.manual_seed(stable_hash(seed, "process", processes.number()) & 0xFFFFFFFF)
     try:
@@ -123,6 +124,11 @@ def _clipped(model: torch.nn.Module, most: float) -> list[RemovableHandle]:
     """Have each number of a gradient cut at ``most`` as soon as it is known; nothing for 0."""
     learnt = [value for value in model.parameters() if value.requires_grad and most]
     return [value.register_hook(lambda gradient: gradient.clamp(-most, most)) for value in learnt]
+
+
+def _check_given(net: torch.nn.Module, _: object, given: object) -> None:
+    """A hook that refuses a net without loss or scores before the Trainer stumbles over it."""
+    check_given(net, given, "loss", "logits")
 
 
 class _Arguments(TrainingArguments):

@@ -16,7 +16,7 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.files import read_json
 from compvqa.models.baseline import GENERATED, PARAPHRASED, PREDICTIONS
-from compvqa.models.loss import UNKNOWN_LABEL
+from compvqa.models.loss import UNKNOWN_LABEL, check_given
 from compvqa.models.task import Task
 from compvqa.progress import track
 from compvqa.training.data import Examples, collate, labelled, paraphrased, read_questions
@@ -89,7 +89,9 @@ def _answer(model: torch.nn.Module, asked: Examples, settings: PredictionSetting
     for batch in track(loader, "predict", unit="batch"):
         given = {name: value.to(place, non_blocking=True) for name, value in batch.items() if name != "labels"}
         with narrowed(settings.precision):
-            scores = model(**given)["logits"].float()
+            gave = model(**given)
+        check_given(model, gave, "logits")
+        scores = gave["logits"].float()
         probability, answer = torch.softmax(scores, dim=1).max(dim=1)
         best += answer.tolist()
         p += probability.tolist()
