@@ -92,6 +92,14 @@ def test_the_list_of_all_defaults_is_the_generated_one_and_says_the_defaults(roo
     ("change", "words"),
     [
         ({"lexicon": {}}, "give either file or gqa"),
+        (
+            {"publish": {"pictures": "once"}},
+            "pictures is once, and images names no folder of pictures: name that of each",
+        ),
+        (
+            RELEASED | {"publish": {"pictures": "fetched"}},
+            "pictures is fetched, and images names no folder of pictures",
+        ),
         ({"world": {"kind": "sprites", "folder": "drawn {x}"}}, "has none of {}<> in its name"),
         ({"images": {"a=b": "pictures"}}, "'a=b' is no image space"),
         ({"containers": {"cpu": "$(touch a)"}}, "containers.cpu has the wrong value"),

@@ -36,3 +36,20 @@ def test_a_nested_file_is_named_with_its_folder_and_a_bare_name_is_told_where_it
 def test_what_names_no_file_is_refused_whatever_is_there(tmp_path, name):
     with pytest.raises(InputError, match=r"names no file of config/.*: names have a-z, 0-9, _ and - alone\.$"):
         Definitions(tmp_path).load(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("title: 2024-01-01", r"a date \(2024-01-01\) where a text is meant \(title\)"),
+        ("settings: {since: [2023, 2024-01-01]}", r"a date \(2024-01-01\) where a text is meant \(settings.since.2\)"),
+        ("settings: {2024-01-01: 1}", r"a date \(2024-01-01\) where a text is meant \(a key of settings\)"),
+        ("title: !!binary aGk=", r"a bytes .* \(title\)"),
+    ],
+)
+def test_a_date_without_quotes_is_named_with_its_file_and_key(tmp_path, text, told):
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(InputError, match=rf"a\.yaml has {told}: put it in quotes\.$"):
+        Definitions(tmp_path).digest("a")
+    (tmp_path / "a.yaml").write_text("title: '2024-01-01'")
+    assert Definitions(tmp_path).load("a") == {"title": "2024-01-01"}

@@ -333,6 +333,7 @@ class Config(Settings):
         self.features.released.check_spaces(
             source.image_space or source.name for source in self.sources if source.enabled
         )
+        self.publish.check_pictures(self.images)
         return self
 
     def has_features(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from copy import deepcopy
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ class Definitions:
         """The content of ``<name>.yaml``."""
         if name not in self._read:
             self._read[name] = read_yaml(self.path(name))
+            _check_values(self.path(name), self._read[name])
         return deepcopy(self._read[name])
 
     @cached_property
@@ -71,3 +73,19 @@ class Definitions:
         """A hash of the content of the named files, or of all; comments and formatting do not count."""
         data = as_json({name: self.load(name) for name in names or self.names()})
         return hashlib.blake2b(data.encode(), digest_size=12).hexdigest()
+
+
+def _check_values(path: Path, value: object, where: str = "") -> None:
+    """Refuse what YAML takes for what JSON has not, such as a date, wherever it stands in the data of a file."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value, 1):
+            if not isinstance(key, str | int | float | bool | None):
+                _refuse(path, key, f"a key of {where or 'the file'}")
+            _check_values(path, inner, f"{where}.{key}" if where else str(key))
+    elif not isinstance(value, str | int | float | bool | None):
+        _refuse(path, value, where)
+
+
+def _refuse(path: Path, value: object, where: str) -> None:
+    kind = "a date" if isinstance(value, date) else f"a {type(value).__name__}"
+    raise InputError(f"{path} has {kind} ({value}) where a text is meant ({where}): put it in quotes.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import date
 from typing import Literal
 
@@ -58,3 +59,11 @@ class PublishSettings(Settings):
         "end the card; empty: none",
     )
     citation: str = Field(COVR, description="BibTeX of what to cite")
+
+    def check_pictures(self, folders: Collection[str]) -> None:
+        """ValueError where pictures are to be handed on, and there is no folder of them."""
+        if self.pictures != "none" and not folders:
+            raise ValueError(
+                f"publish.pictures is {self.pictures}, and images names no folder of pictures: name that of each image "
+                "space there, or write `publish: {pictures: none}`"
+            )
