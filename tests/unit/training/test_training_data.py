@@ -9,7 +9,8 @@ from compvqa.features.store import Regions
 from compvqa.models import visualbert
 from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.questions.tables import PARAPHRASES
-from compvqa.training.data import Questions, collate, labelled, paraphrased, shared_words, word_tokenizer
+from compvqa.training import data
+from compvqa.training.data import Questions, collate, examples, labelled, paraphrased, shared_words, word_tokenizer
 
 
 def test_a_regular_plural_shares_the_token_of_its_singular():
@@ -101,3 +102,18 @@ def test_paraphrases_stand_in_the_place_of_texts_and_questions_without_one_are_l
     assert found == Questions(["a", "c"], ["ay?", "see?"], ["1", "3"], [["x"], ["z"]])
     tables.write(tmp_path / "none.parquet", PARAPHRASES, [])
     assert len(paraphrased(asked, tmp_path / "none.parquet")) == 0
+
+
+@pytest.mark.parametrize("truncates", [False, True])  # a tokenizer of released weights cuts by itself
+def test_how_many_texts_were_cut_is_told_once(capsys, truncates):
+    data._tell.cache_clear()
+    texts = ["is it red ?", "is it ?", "is it very red ?"]
+    words = word_tokenizer(texts)
+    if truncates:
+        words.enable_truncation(6)
+    for _ in range(2):
+        shown = examples(texts, [[]] * 3, [0] * 3, words, None, 6)
+        assert [len(tokens) for tokens in shown.tokens] == [6, 5, 6]
+    assert capsys.readouterr().err == "1 of 3 texts were cut at 6 tokens, as the model's setting longest says.\n"
+    examples(texts, [[]] * 3, [0] * 3, word_tokenizer(texts), None, 7)
+    assert capsys.readouterr().err == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,6 +22,7 @@ from compvqa.models.loss import UNKNOWN_LABEL
 from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.tables import SCENES
+from compvqa.training import processes
 
 Store = RegionStore | GridStore
 Encode = Callable[[str], np.ndarray]  # a model's own: from a program in JSON to rows int64 [P, C]
@@ -99,9 +101,17 @@ def examples(
     programs: Sequence[np.ndarray] | None = None,
     present: Sequence[Sequence[bool]] | None = None,
 ) -> Examples:
-    """Examples of ``texts``, cut at ``longest`` tokens."""
-    tokens = [encoding.ids[:longest] for encoding in tokenizer.encode_batch(list(texts))]
-    return Examples(tokens, images, labels, store, named, programs, present)
+    """Examples of ``texts``, cut at ``longest`` tokens; a line on standard error tells how many were."""
+    found = tokenizer.encode_batch(list(texts))
+    cut = sum(len(encoding.ids) > longest or bool(encoding.overflowing) for encoding in found)
+    if cut and processes.is_first():
+        _tell(f"{cut:,} of {len(found):,} texts were cut at {longest} tokens, as the model's setting longest says.")
+    return Examples([encoding.ids[:longest] for encoding in found], images, labels, store, named, programs, present)
+
+
+@cache  # phases of a training read the same texts
+def _tell(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def labelled(
