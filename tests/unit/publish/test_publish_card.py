@@ -185,3 +185,13 @@ def test_the_card_says_why_no_share_is_expected_where_no_question_has_a_risk(pub
     other = published.root / "other.parquet"  # of an engine that knows of no risks
     pq.write_table(pq.read_table(published.dataset).drop_columns("risk"), other)
     assert "wrong about their images. Equal recipes" in card_of(published, other)
+
+
+def test_a_pair_that_was_drawn_is_named_in_card_and_metadata(published):
+    published.finish()
+    body = (published.folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
+    shown = [child.content for token in tokens(body, "inline") for child in token.children or ()]
+    assert "pair 3: cat + red" in shown and "HAS-COUNT" in shown
+    records = json.loads((published.folder / "croissant.json").read_text())["recordSet"]
+    told = {record["name"]: record["description"] for record in records}
+    assert told["pair/train"].endswith("the split pair, which holds out pair 3: cat + red.")

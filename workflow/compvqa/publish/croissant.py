@@ -78,7 +78,7 @@ def _file(context: mlc.Context, part: Part) -> mlc.FileObject:
 def _records(context: mlc.Context, described: Description, split: Split, part: Part) -> mlc.RecordSet:
     """The record set of a part. Of lists of pictures the library reads none, so that these are told in words."""
     name = f"{split.name}/{part.name}"
-    held = split.definition.told() + ("; the column pictures has their pictures" if described.inline else "")
+    held = split.told() + ("; the column pictures has their pictures" if described.inline else "")
     return mlc.RecordSet(
         ctx=context,
         id=quote(name),

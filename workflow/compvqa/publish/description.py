@@ -20,6 +20,7 @@ from compvqa.publish.pictures import IMAGES
 from compvqa.publish.settings import PublishSettings
 from compvqa.questions.dataset import RISK
 from compvqa.records.record import sha256
+from compvqa.splits.held import HeldPair, held_pair
 from compvqa.splits.setups import Definition, Setup, find_setup
 from compvqa.splits.splitters import read_definition
 
@@ -44,10 +45,17 @@ class Split:
     definition: Definition
     parts: tuple[Part, ...]
     recipe: str
+    held: HeldPair | None = None  # the pair that it holds out, as its files tell
 
     @property
     def name(self) -> str:
         return self.definition.name
+
+    def told(self) -> str:
+        """What it holds out, in words for people; of a pair that was drawn, which it is."""
+        if self.held is None or self.definition.held_pair():
+            return self.definition.told()
+        return f"{self.definition.told()}: {' + '.join(self.held.pair)}"
 
     def filled(self) -> list[Part]:
         """The parts that have questions."""
@@ -157,7 +165,8 @@ def _split(folder: Path, path: Path) -> Split:
     found = [_part(folder, part.name, p) for part, p in parts if p.is_file()]
     if not found:
         raise InputError(f"{made} has no files: publish the split {definition.name} first.")
-    return Split(definition, tuple(found), tables.recipe_of(folder / found[0].path) or "")
+    first = folder / found[0].path
+    return Split(definition, tuple(found), tables.recipe_of(first) or "", held_pair(first))
 
 
 def _part(folder: Path, name: str, path: Path) -> Part:

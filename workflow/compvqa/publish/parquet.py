@@ -7,6 +7,7 @@ a question, as measured on the drawn world and on a subset of the real scenes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from compvqa.progress import track
 from compvqa.publish.pictures import MOST, PICTURE, as_picture, picture_file, with_features
 from compvqa.questions.dataset import LANGUAGE, language_of
 from compvqa.scenes.tables import SCENES
+from compvqa.splits.held import held_in
 from compvqa.splits.splitters import SPLITS
 from compvqa.tables import Schema
 
@@ -115,6 +117,7 @@ def publish_split(
         raise InputError(f"{split} has the part {min(unknown)}, which no file was named for: name one.")
     language = language_of_published(published)
     own, schema = published_schema(language), published_schema(language, inline=folders is not None)
+    schema = replace(schema, metadata={**schema.metadata, **held_in(split)})
     counts = {"in": len(table)}
     for part, path in parts.items():
         ids = table.filter(pc.equal(table["part"], part))["question_id"].combine_chunks()

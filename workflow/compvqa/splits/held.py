@@ -72,9 +72,14 @@ class HeldPair:
         return {HELD: json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)}
 
 
+def held_in(split: Path) -> dict[str, str]:
+    """Of the metadata of a split's table what it tells of the pair that it holds out, if it does."""
+    return {key: value for key, value in tables.metadata(split).items() if key == HELD}
+
+
 def held_pair(split: Path) -> HeldPair | None:
-    """The pair that a split's table tells of; None where it holds out no pair."""
-    told = tables.metadata(split).get(HELD)
+    """The pair that a split's table, or that of a published part of it, tells of; None where it holds out no pair."""
+    told = held_in(split).get(HELD)
     if told is None:
         return None
     found: dict[str, Any] = json.loads(told)
