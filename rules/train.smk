@@ -104,6 +104,9 @@ rule train:
         split=lambda wildcards, input: repeated("--split", [input.split] if input.split else []),
         parts=lambda wildcards: repeated("--part", setup_of(wildcards.split).variant(wildcards.variant).fit)
         + repeated("--dev-part", setup_of(wildcards.split).variant(wildcards.variant).choose),
+        asked=lambda wildcards, input: repeated(
+            "--asked-part", setup_of(wildcards.split).predicted if input.split else []
+        ),
         start=lambda wildcards, input: repeated("--start", map(os.path.dirname, input.start)),
         features=lambda wildcards: features_folder(wildcards.model),
         processes=PROCESSES,
@@ -111,7 +114,7 @@ rule train:
         code=lambda wildcards: stage_code("train", model=module_of(wildcards.model)),
     shell:
         f"python -m compvqa train $(dirname {{output.weights:q}}) --dataset {{input.dataset:q}}"
-        f" {{params.split:q}} {{params.parts:q}} --scenes {T}/scenes {{params.features:q}}"
+        f" {{params.split:q}} {{params.parts:q}} {{params.asked:q}} --scenes {T}/scenes {{params.features:q}}"
         f" {{params.start:q}} --processes {{params.processes:q}}{STAGE}"
 
 

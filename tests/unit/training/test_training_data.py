@@ -5,12 +5,15 @@ import pytest
 import torch
 
 from compvqa import tables
+from compvqa.errors import InputError
 from compvqa.features.store import Regions
 from compvqa.models import visualbert
 from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.questions.tables import PARAPHRASES
+from compvqa.splits.splitters import SPLITS
 from compvqa.training import data
 from compvqa.training.data import Questions, collate, examples, labelled, paraphrased, shared_words, word_tokenizer
+from fixtures.split_rows import split_rows
 
 
 def test_a_regular_plural_shares_the_token_of_its_singular():
@@ -117,3 +120,11 @@ def test_how_many_texts_were_cut_is_told_once(capsys, truncates):
     assert capsys.readouterr().err == "1 of 3 texts were cut at 6 tokens, as the model's setting longest says.\n"
     examples(texts, [[]] * 3, [0] * 3, word_tokenizer(texts), None, 7)
     assert capsys.readouterr().err == ""
+
+
+def test_a_split_whose_parts_to_answer_are_all_empty_is_refused_before_training(tmp_path):
+    path = tmp_path / "has-count.parquet"
+    tables.write(path, SPLITS, split_rows("has-count", "few-shot", {"train": ["a"], "dev_iid": ["b"], "test_comp": []}))
+    data.check_asked(path, ["dev_iid", "test_comp"])
+    with pytest.raises(InputError, match=r"has-count\.parquet has no questions in the parts dev_comp, test_comp: make"):
+        data.check_asked(path, ["dev_comp", "test_comp"])

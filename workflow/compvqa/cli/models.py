@@ -224,6 +224,9 @@ def train(
     dev_part: Annotated[
         list[str], typer.Option(help="A part that decides which weights are kept; repeat for more; none: the last are.")
     ] = NOTHING,
+    asked_part: Annotated[
+        list[str], typer.Option(help="A part of the split that the model is to answer: refused where all are empty.")
+    ] = NOTHING,
     features: SomeFeatures = None,
     start: Annotated[Path | None, typer.Option(help="Folder of the pretrained backbone, if it is one of ours.")] = None,
     split: Annotated[Path | None, typer.Option(help="Table of the split; without, the dataset's own parts.")] = None,
@@ -234,6 +237,7 @@ def train(
 ) -> None:
     """Train a model on the questions of a split's part (section 5)."""
     from compvqa.run import validate
+    from compvqa.training.data import check_asked
     from compvqa.training.loop import TrainingSettings
     from compvqa.training.loop import train as work
     from compvqa.training.modules import plugin
@@ -252,8 +256,14 @@ def train(
     before = [] if start is None else [start / "model.safetensors", start / "model.json"]
     regions, vectors = store[:2] or (None, None)
     asked = (request.model, dataset, split, part, dev_part, shown, regions, vectors, start, out)
+
+    def trained() -> dict[str, int]:
+        if split is not None and asked_part:
+            check_asked(split, asked_part)
+        return share(processes, work, *asked, size, settings, seed)
+
     frame.run(
-        lambda: share(processes, work, *asked, size, settings, seed),
+        trained,
         [dataset, *given, shown, *_hashed(store), *before],
         [out / name for name in ("model.safetensors", "model.json", "history.parquet")],
         model=request.model,

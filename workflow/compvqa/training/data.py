@@ -29,6 +29,7 @@ Encode = Callable[[str], np.ndarray]  # a model's own: from a program in JSON to
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ENDINGS = ("##es", "##s")
 UNKNOWN, MASK = SPECIAL[1], SPECIAL[4]
+MORE = "make more questions, or leave it out of models.splits"
 COLUMNS = ("question_id", "text", "answer", "scene_ids")
 
 
@@ -214,8 +215,7 @@ def read_questions(
         chosen = rows.filter(pc.is_in(rows["part"], pa.array(parts, pa.string())))["question_id"]
         table = table.filter(pc.is_in(table["question_id"], chosen.combine_chunks()))
     if not len(table):
-        remedy = "make more questions, or leave it out of models.splits" if split else "choose others"
-        raise InputError(f"{split or dataset} has no questions in the parts {', '.join(parts)}: {remedy}.")
+        raise _empty(split or dataset, parts, MORE if split else "choose others")
     table = table.sort_by("question_id")
     pairs = tables.read(scenes, SCENES, ["scene_id", "image"])
     image = dict(zip(pairs["scene_id"].to_pylist(), pairs["image"].to_pylist(), strict=True))
@@ -226,6 +226,16 @@ def read_questions(
         [[image[scene] for scene in row] for row in table["scene_ids"].to_pylist()],
         table["program"].to_pylist() if programs else [],
     )
+
+
+def check_asked(split: Path, parts: Sequence[str]) -> None:
+    """Refuse a split of which a model could be asked nothing once it is trained: all of ``parts`` are empty."""
+    if not pc.any(pc.is_in(tables.read(split, columns=["part"])["part"], pa.array(parts, pa.string()))).as_py():
+        raise _empty(split, parts, MORE)
+
+
+def _empty(table: Path, parts: Sequence[str], remedy: str) -> InputError:
+    return InputError(f"{table} has no questions in the parts {', '.join(parts)}: {remedy}.")
 
 
 def paraphrased(questions: Questions, paraphrases: Path) -> Questions:
