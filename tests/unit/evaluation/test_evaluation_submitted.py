@@ -93,7 +93,7 @@ def test_the_generalization_score_compares_three_files(world, tmp_path):
     ("answers", "parts", "words"),
     [
         ({"q2": "2"}, (), r"lacks 2 of the 3 questions in part test of .*iid.parquet \(the first is q3\)"),
-        (ANSWERS | {"q9": "true"}, (), r"answers 1 questions that .* does not hold \(the first is 'q9'\)"),
+        (ANSWERS | {"q9": "true"}, (), r"answers 1 question that .* does not hold \(the first is 'q9'\)"),
         ({"q5": "red"}, (), "answers no question of .*iid.parquet, parts dev, test"),
         ({"q0": "true", "q1": "true"}, ("test",), "lacks 3 of the 3 questions in part test"),
         (ANSWERS, ("train",), "no questions in a part train: choose of dev, test"),
@@ -104,6 +104,15 @@ def test_what_is_missing_or_unknown_is_refused(world, tmp_path, answers, parts, 
     file = written(tmp_path / "mine.csv", answers)
     with pytest.raises(InputError, match=words):
         score_file(file, world.splits[0], world.dataset, parts)
+
+
+def test_a_file_of_which_no_answer_is_one_of_the_datasets_is_told(world, tmp_path, capsys):
+    score_file(written(tmp_path / "mine.csv", {"q0": "Yes", "q1": "No"}), world.splits[0], world.dataset)
+    told = capsys.readouterr().err
+    assert told.startswith(f"No answer in {tmp_path / 'mine.csv'} ('No', 'Yes' …) is one of {world.dataset} ('2', ")
+    assert told.endswith("so that all count as wrong.\n") and told.count("\n") == 1
+    score_file(written(tmp_path / "mine.csv", {"q0": "Yes", "q1": "true"}), world.splits[0], world.dataset)
+    assert capsys.readouterr().err == ""
 
 
 def test_an_answer_given_twice_and_a_missing_column_are_refused(world, tmp_path):

@@ -1,6 +1,7 @@
 """What was deleted, added or edited after a run is noticed, and told by kind; what only was not kept is no reproach."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -184,6 +185,17 @@ def test_results_that_other_code_made_are_told_by_stage(monkeypatch):
     verdict = found()
     assert kinds(verdict) == {"made by other code": {"read", "gather", "split"}} and verdict.status() == 3
     assert "0" * 24 in verdict.findings[0].told
+
+
+def test_a_plugin_that_is_not_here_is_named_with_the_variable_that_finds_it(monkeypatch):
+    rewrite(RECORD, modules=["compvqa.street.models.boww"])
+    write()
+    (told,) = [finding.told for finding in found().findings if "boww" in finding.told]
+    assert re.fullmatch(
+        r"gather ran code \w+ \(once\), which is not here \(compvqa\.street\.models\.boww is not a module .*\): "
+        r"name the folder of the plugins that it ran with in COMPVQA_PLUGINS\.",
+        told,
+    )
 
 
 def test_a_part_of_a_run_is_verified_by_itself():

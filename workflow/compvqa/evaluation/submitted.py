@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from compvqa.splits.splitters import SPLITS
 from compvqa.tables import Schema
 
 ID, INDEX = "question_id", "question_index"  # how a file may name questions
+MOST_TOLD = 3  # answers that are named as examples
 SUBMITTED = Schema(
     "submitted",
     pa.schema(
@@ -76,6 +78,7 @@ def score_file(
     asked = _of_parts(asked, _chosen(asked, parts, file, answers["comp"], split))
     for variant, path in files.items():
         _refuse_missing(path, answers[variant], asked, split)
+        _tell_strange(path, answers[variant], dataset)
     if baselines and not pc.any(pc.equal(asked["held_out"], ALL)).as_py():
         raise InputError(
             f"a generalization score is of a part whose questions all have what is held out, and {file} answers none "
@@ -132,10 +135,20 @@ def _read(path: Path, known: Mapping[str, str], where_from: Path, column: str) -
         answers[question_id] = answer.strip()
     if unknown:
         raise InputError(
-            f"{path} answers {len(unknown):,} questions that {where_from} does not hold (the first is {unknown[0]!r}): "
-            "take the ids from there."
+            f"{path} answers {len(unknown):,} question{'s' * (len(unknown) > 1)} that {where_from} does not hold "
+            f"(the first is {unknown[0]!r}): take the ids from there."
         )
     return answers
+
+
+def _tell_strange(path: Path, answers: Mapping[str, str], dataset: Path) -> None:
+    """A line on standard error where no answer of a file is one of the dataset's, so that all are wrong."""
+    theirs, ours = set(answers.values()), set(tables.read(dataset, columns=["answer"])["answer"].to_pylist())
+    if not theirs & ours:
+        said, meant = (", ".join(map(repr, sorted(names)[:MOST_TOLD])) for names in (theirs, ours))
+        sys.stderr.write(
+            f"No answer in {path} ({said} …) is one of {dataset} ({meant} …), so that all count as wrong.\n"
+        )
 
 
 def _asked(split: Path, paraphrases: Path | None) -> pa.Table:

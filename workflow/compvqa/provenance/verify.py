@@ -256,14 +256,15 @@ class _Verification:
         telling = (record for record in self.records if "modules" in record.data and record.stage not in FETCHED)
         ran = Counter((record.stage, record.data["code"], *record.data["modules"]) for record in telling)
         for (stage, code, *modules), n in sorted(ran.items()):
-            here = _digest(modules)
-            if here != code:
-                yield Finding(OTHER_CODE, stage, f"{stage} ran code {code} ({n:,} times), which is {here} here.")
+            here = _here(modules)
+            if here != f"{code} here":
+                times = "once" if n == 1 else f"{n:,} times"
+                yield Finding(OTHER_CODE, stage, f"{stage} ran code {code} ({times}), which is {here}.")
 
 
-def _digest(modules: Sequence[str]) -> str:
-    """The digest of modules as they are here, or that one is not here."""
+def _here(modules: Sequence[str]) -> str:
+    """The digest of modules as they are here, or that one is not here, and how it would be."""
     try:
-        return code_digest(*modules)
+        return f"{code_digest(*modules)} here"
     except ModuleNotFoundError as error:
-        return f"not there ({error})"
+        return f"not here ({error}): name the folder of the plugins that it ran with in COMPVQA_PLUGINS"
