@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from compvqa.provenance.audit import Target, way
+from compvqa.files import write_json
+from compvqa.provenance.audit import Target, splits_in, way
+from compvqa.provenance.manifest import MANIFEST
 from compvqa.provenance.telling import way as told_way
 from compvqa.run import run_stage
 
@@ -36,3 +38,13 @@ def test_downloads_are_pinned_or_trusted_on_first_use(tmp_path, monkeypatch, sha
     with console.capture() as shown:
         console.print(told_way(told))
     assert f"from {URL} (MIT, {trust})" in shown.get()
+
+
+def test_splits_that_an_earlier_config_left_are_not_told_of_a_question(tmp_path):
+    (tmp_path / "splits").mkdir()
+    for name in ("iid", "has-count", "has-count.m125", "left"):
+        (tmp_path / f"splits/{name}.parquet").touch()
+    assert len(splits_in(tmp_path)) == 4  # nothing says which
+    told = {"results": "", "files": {}, "records": {}, "given": {}, "git": {}, "code": {}}
+    write_json(tmp_path / MANIFEST, told | {"config": {"splits": {"names": ["iid", "has-count"]}}})
+    assert [path.stem for path in splits_in(tmp_path)] == ["has-count.m125", "has-count", "iid"]

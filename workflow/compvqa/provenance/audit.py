@@ -14,6 +14,7 @@ from compvqa.programs import wings
 from compvqa.provenance import stories
 from compvqa.provenance.folds import scored
 from compvqa.provenance.history import History, Record, run_folder
+from compvqa.provenance.manifest import MANIFEST, read_manifest
 from compvqa.provenance.steps import Step, steps
 from compvqa.questions.dataset import language_of
 from compvqa.scenes.pins import LOCK
@@ -171,9 +172,18 @@ def _guard(history: History, record: Record) -> dict[str, int]:
 def example(question_id: str, dataset: Path) -> dict:
     """One question's whole story; ``dataset`` is its table of questions, beside whose folder the splits lie."""
     target = Target.of(dataset)
-    splits = sorted(dataset.parent.parent.joinpath("splits").glob("*.parquet"))
-    (found,) = _stories(target, dataset, [question_id], splits)
+    (found,) = _stories(target, dataset, [question_id], splits_in(dataset.parent.parent))
     return found | {"steps": [step.data() for step in steps(target.history, target.records)]}
+
+
+def splits_in(folder: Path) -> list[Path]:
+    """The tables of splits in the folder of a test-bed, without those that an earlier config left there, as far as its
+    manifest says which the config has."""
+    found, manifest = sorted(folder.joinpath("splits").glob("*.parquet")), folder / MANIFEST
+    named = (
+        read_manifest(manifest).data.get("config", {}).get("splits", {}).get("names") if manifest.is_file() else None
+    )
+    return [path for path in found if named is None or path.name.partition(".")[0] in named]
 
 
 def _stories(target: Target, dataset: Path, question_ids: Sequence[str], splits: Sequence[Path]) -> list[dict]:
