@@ -264,6 +264,31 @@ def test_what_is_no_claim_is_named_by_its_line(tmp_path, world, claim):
         judge_file(file, world)
 
 
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"count": -1}, r"\(count is -1, and none but a whole number from 0 on can be one\): give"),
+        ({"count": "2"}, r"\(count is '2', and none but"),
+        ({"only": 2}, r"\(there is no image at the place 2, only from 1 to 1\): give"),
+        ({"only": 1, "count": 1}, r"\(a claim about a subgraph says one thing of it\): give"),
+    ],
+)
+def test_why_something_is_no_claim_is_told_where_it_is_known(tmp_path, world, said, why):
+    claim = {"subgraph": ["man", None, []], **said}
+    (tmp_path / "theirs.jsonl").write_text(json.dumps({"text": "t", "images": ["p1"], "claim": claim}))
+    with pytest.raises(InputError, match=rf"theirs\.jsonl, line 1: the claim .* is none {why}"):
+        judge_file(tmp_path / "theirs.jsonl", world)
+
+
+def test_blanks_around_an_answer_do_not_count(tmp_path, world):
+    lines = [
+        {"text": "t", "images": ["p1"], "answer": said, "program": json.loads(to_json(there(MAN)))}
+        for said in ("TRUE", "TRUE ")
+    ]
+    (tmp_path / "theirs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert [row["verdict"] for row in judge_file(tmp_path / "theirs.jsonl", world)] == [TRUE, TRUE]
+
+
 def test_shares_have_wilsons_interval_and_add_up(root, world):
     judged = judge_file(root / "claims.jsonl", world)
     found = {(template, verdict, cause): rest for template, verdict, cause, *rest in shares(judged)}
@@ -289,7 +314,10 @@ GOOD = '{"text": "t", "images": ["p1"], "answer": "1", "program": [["Find", ["ma
     [
         (('"t"', '""'), "line 2: there is no text"),
         (('["p1"]', '["p9"]'), "line 2: the test-bed has no image or scene 'p9'"),
+        (('["p1"]', '["p9"]'), r"line 2: .*; name them as its scenes/scenes\.parquet does, such as p1\."),
+        (('["p1"]', '["p1", "p2", "p1"]'), "line 2: the image 'p1' is there twice; name each once"),
         (('["p1"]', "[]"), "line 2: images are"),
+        (('"1"', '"-1"'), "line 2: the answer is '-1'; the program gives a number, 0 or more"),
         (('["p1"]', "[3]"), "line 2: images are"),
         (('"1"', '"many"'), "line 2: the answer is 'many'; the program gives a number"),
         (('"man"', '"unicorn"'), "line 2: no noun of the world is called 'unicorn'"),

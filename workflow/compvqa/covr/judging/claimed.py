@@ -27,6 +27,10 @@ _OF_SUBGRAPHS = ("in", "count", *_WHICH, *_RANKS)
 _OF_PROGRAMS = {"program", "answer", "at", "alone"}
 
 
+class NoClaim(ValueError):
+    """Why something is no claim."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """A program with the answer that it should have on these scenes, or (``alone``) need not have alone."""
@@ -57,27 +61,29 @@ class Ranked:
 
 
 def claims(claim: object, scene_ids: Sequence[str]) -> list[Asked | Ranked]:
-    """What has to hold for a claim, in its order; ValueError, TypeError or KeyError where it is none."""
+    """What has to hold for a claim, in its order; ValueError (where it can say why, :class:`NoClaim`), TypeError or
+    KeyError where it is none."""
     found = [asked for one in (claim if isinstance(claim, list) else [claim]) for asked in _claim(one, scene_ids)]
     if not found:
-        raise ValueError("nothing is claimed")
+        raise NoClaim("nothing is claimed")
     return found
 
 
 def _claim(claim: object, scene_ids: Sequence[str]) -> Iterator[Asked | Ranked]:
     if not isinstance(claim, dict):
-        raise TypeError("a claim is an object")
+        raise NoClaim("a claim is an object")
     if "program" in claim:
         yield _of_program(claim, scene_ids)
         return
-    (how,) = claim.keys() & set(_OF_SUBGRAPHS)
-    if claim.keys() != {"subgraph", how}:
-        raise ValueError("a claim about a subgraph says one thing")
+    said = claim.keys() & set(_OF_SUBGRAPHS)
+    if len(said) != 1 or claim.keys() != {"subgraph", *said}:
+        raise NoClaim("a claim about a subgraph says one thing of it")
+    (how,) = said
     value, found = claim[how], rows(parse(json.dumps(claim["subgraph"])))
     count, there = ([*found, Row(operation, (), (len(found) - 1,))] for operation in ("Count", "Exists"))
     if how == "count":
-        if type(value) is not int:
-            raise TypeError("a count is a number")
+        if type(value) is not int or value < 0:
+            raise NoClaim(f"count is {value!r}, and none but a whole number from 0 on can be one")
         yield Asked(count, str(value), scene_ids)
     elif how in _RANKS:
         yield Ranked(count, _place(value, scene_ids), scene_ids, how == "most")
@@ -90,10 +96,10 @@ def _claim(claim: object, scene_ids: Sequence[str]) -> Iterator[Asked | Ranked]:
 
 def _of_program(claim: dict, scene_ids: Sequence[str]) -> Asked:
     if claim.keys() - _OF_PROGRAMS or not isinstance(claim["answer"], str):
-        raise ValueError("a claim about a program has its answer, as text")
+        raise NoClaim("a claim about a program has its answer, as text")
     at, alone = claim.get("at"), claim.get("alone", False)
     if type(alone) is not bool:
-        raise TypeError("alone is true or false")
+        raise NoClaim("alone is true or false")
     of = scene_ids if at is None else [scene_ids[_place(at, scene_ids)]]
     return Asked(from_json(json.dumps(claim["program"])), claim["answer"], of, alone)
 
@@ -101,5 +107,5 @@ def _of_program(claim: dict, scene_ids: Sequence[str]) -> Asked:
 def _place(place: object, scene_ids: Sequence[str]) -> int:
     """A place from 1 as an index."""
     if type(place) is not int or not 1 <= place <= len(scene_ids):
-        raise ValueError("there is no image at this place")
+        raise NoClaim(f"there is no image at the place {place!r}, only from 1 to {len(scene_ids)}")
     return place - 1

@@ -24,7 +24,7 @@ from pyarrow import csv
 from compvqa import tables
 from compvqa.covr.executor import ProgramError, answer_text, execute
 from compvqa.covr.filters.floors import share
-from compvqa.covr.judging.claimed import Asked, Ranked, claims
+from compvqa.covr.judging.claimed import Asked, NoClaim, Ranked, claims
 from compvqa.covr.judging.validity import VALIDITY, Judge
 from compvqa.covr.language import ATTRIBUTE, LANGUAGE, MODIFIER, NOUN, NUMBER, OPERATORS, RELATION, TRUTH
 from compvqa.errors import InputError
@@ -140,8 +140,14 @@ def _scenes(where: str, images: str, world: World) -> list[str]:
         raise InputError(f"{where}: images are {images!r}; name them in a list, or with blanks between them.")
     for name in named:
         if name not in world.scene_of:
-            raise InputError(f"{where}: the test-bed has no image or scene {name!r}; take the names from its scenes.")
-    return [world.scene_of[name] for name in named]
+            raise InputError(
+                f"{where}: the test-bed has no image or scene {name!r}; name them as its scenes/scenes.parquet does, "
+                f"such as {min(world.scene_of)}."
+            )
+    found = [world.scene_of[name] for name in named]
+    if twice := [name for place, name in enumerate(named) if found.index(found[place]) < place]:
+        raise InputError(f"{where}: the image {twice[0]!r} is there twice; name each once.")
+    return found
 
 
 def _json(where: str, text: str, what: str) -> Any:
@@ -160,12 +166,13 @@ def _asked(
     given = _json(where, claim, "claim") if claim else _json(where, program, "program")
     try:
         found = claims(given, scene_ids) if claim else [Asked(from_json(program), answer, scene_ids)]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError) as fault:
         what = f"{program!r} is no program: give rows of operator, arguments, rows used"
         if claim:
+            why = f" ({fault})" if isinstance(fault, NoClaim) else ""
             what = (
-                f"the claim {claim} is none: give a subgraph's tree and one of in, count, only, but, most and least "
-                "(places of images are counted from 1), a program with its answer, or a list of such claims"
+                f"the claim {claim} is none{why}: give a subgraph's tree and one of in, count, only, but, most and "
+                "least (places of images are counted from 1), a program with its answer, or a list of such claims"
             )
         raise InputError(f"{where}: {what}.") from None
     for one in found:
@@ -198,10 +205,11 @@ def _named(program: Program) -> Iterator[tuple[str, str]]:
 
 def _said(where: str, answer: str, kind: str) -> str:
     """An answer as programs give it."""
+    answer = answer.strip()
     said = _SAID.get(answer.lower(), answer.lower()) if kind == TRUTH else answer
     good = said in ("true", "false") if kind == TRUTH else said.isdigit() if kind == NUMBER else bool(said)
     if not good:
-        wanted = {TRUTH: "true or false", NUMBER: "a number"}.get(kind, "a name")
+        wanted = {TRUTH: "true or false", NUMBER: "a number, 0 or more"}.get(kind, "a name")
         raise InputError(f"{where}: the answer is {answer!r}; the program gives {wanted}.")
     return said
 
