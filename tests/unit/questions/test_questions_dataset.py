@@ -120,7 +120,8 @@ def test_a_name_before_a_sub_program_is_no_operator(tmp_path, monkeypatch):
 def test_a_table_that_names_no_language_or_an_unknown_one_is_refused(tmp_path):
     asked = dataset(tmp_path, "covr", "covr")
     rows = tables.read(asked)
-    for language, message in (("", "does not say what language"), ("klingon", "no language 'klingon': write compvqa")):
+    unknown = "no language 'klingon': write plugins/klingon/"
+    for language, message in (("", "does not say what language"), ("klingon", unknown)):
         tables.write(asked, dataset_schema(language, rows.schema), rows.append_column("x", pc.equal(rows["text"], "")))
         with pytest.raises(InputError, match=message):
             language_of(asked)
