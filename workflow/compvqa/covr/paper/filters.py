@@ -51,6 +51,8 @@ class Measures:
         return 100 * row.value, 100 * row.low, 100 * row.high
 
     def cell(self, *key: str, paper: Printed = None) -> Cell:
-        """A measure with half the width of its interval."""
-        found = self.interval(*key)
-        return Cell(found[0], (found[2] - found[1]) / 2, paper=paper) if found else Cell(paper=paper)
+        """A measure with the distance of the farther end of its interval, which at 0 and 100 % is all on one side."""
+        if (found := self.interval(*key)) is None:
+            return Cell(paper=paper)
+        value, low, high = found
+        return Cell(value, max(value - low, high - value), paper=paper)
