@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -255,18 +256,19 @@ def test_no_process_is_left_whatever_is_killed_while_the_server_starts(job, serv
         pytest.skip("needs Neo4j itself")
     wait_until(lambda: children(job.pid))
     (launcher,) = children(job.pid)
-    wait_until(lambda: [line for line in command_lines(launcher).values() if step in line])
-    last = next(pid for pid, line in command_lines(launcher).items() if step in line)
+    last = wait_until(lambda: next((pid for pid, line in running(launcher) if step in line), None))
     os.kill({"the job": job.pid, "the launcher": launcher, "the last": last}[killed], signal.SIGKILL)
     assert job.wait(90) != 0
     wait_until(lambda: not command_lines(launcher))
 
 
-def wait_until(condition) -> None:
+def wait_until(condition):
+    """The first true value of a condition that is asked again and again."""
     until = time.monotonic() + 60
-    while not condition():
+    while not (value := condition()):
         assert time.monotonic() < until, "waited for 60 s"
         time.sleep(0.02)
+    return value
 
 
 def children(pid: int) -> list[int]:
@@ -276,15 +278,19 @@ def children(pid: int) -> list[int]:
 
 def command_lines(session: int | None = None) -> dict[int, str]:
     """The command lines of all running processes, or of those of one session."""
-    found = {}
+    return dict(running(session))
+
+
+def running(session: int | None = None) -> Iterator[tuple[int, str]]:
+    """The processes, each with its command line, told as soon as it is read: some live for moments only."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
             line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            if line and session in (None, os.getsid(int(path.name))):
-                found[int(path.name)] = line
+            ours = session in (None, os.getsid(int(path.name)))
         except OSError:
             continue
-    return found
+        if line and ours:
+            yield int(path.name), line
 
 
 def test_the_default_backend_does_not_import_the_driver(root):
