@@ -6,14 +6,15 @@ from itertools import product
 import pyarrow.parquet as pq
 import pytest
 import torch
+from hypothesis import given, strategies
 from pydantic import ValidationError
 from torch.nn import functional
 from transformers import TrainerCallback
 
 from compvqa.clevr.language import OPERATORS
 from compvqa.errors import InputError
-from compvqa.models import tensor_nmn
-from compvqa.models.execution_engine import Engine, EngineSettings
+from compvqa.models import execution_engine, tensor_nmn
+from compvqa.models.execution_engine import Engine, EngineSettings, Node, Slots
 from compvqa.models.lstm_program import END, Taught
 from compvqa.models.task import Task
 from compvqa.models.tensor_nmn import SPECIAL, Executed, ModelSettings, TensorNmn
@@ -120,13 +121,43 @@ def test_malformed_programs_mean_something(tokens, tree):
     assert engine().tree(tokens) == tree
 
 
-def test_questions_with_the_same_program_run_each_of_its_calls_together():
-    net, calls = engine(), []
-    for number, function in enumerate(net.functions):
-        function.register_forward_hook(lambda layer, given, made, number=number: calls.append((number, len(made))))
-    net(torch.randn(10, 16, 5), torch.tensor([[UNION, RED, RED, SCENE, BLUE, SCENE]]).repeat(10, 1))
-    # Both scenes of a question run at once; of functions that wait, the one farthest from the answer is next.
-    assert calls == [(SCENE, 20), (RED, 10), (RED, 10), (BLUE, 10), (UNION, 10)]
+@pytest.mark.parametrize(
+    ("questions", "runs"),
+    [
+        # The picture is read once a question; a lone call waits for those that are farther from the answer,
+        (1, [(1, 1), (1, 1), (2, 1), (1, 1)]),
+        # and many run at once, beside those of another function.
+        (10, [(1, 10), (2, 10), (1, 10), (1, 10)]),
+    ],
+)
+def test_calls_of_all_questions_run_together(questions, runs, monkeypatch):
+    net, seen, run = engine(), [], execution_engine.with_shortcut
+
+    def watched(grids, first, second):
+        seen.append((grids.shape[1] // 8, len(grids)))
+        return run(grids, first, second)
+
+    monkeypatch.setattr(execution_engine, "with_shortcut", watched)
+    net(torch.randn(questions, 16, 5), torch.tensor([[UNION, RED, RED, SCENE, BLUE, SCENE]]).repeat(questions, 1))
+    assert seen == runs
+
+
+@given(strategies.dictionaries(strategies.integers(0, 9), strategies.integers(1, 20), min_size=1))
+def test_slots_keep_each_call_with_its_function(counts):
+    calls = {token: [Node(0, token, 0, None) for _ in range(count)] for token, count in counts.items()}
+    grids = {node: torch.randn(2, 3, 3) for nodes in calls.values() for node in nodes}
+    slots = Slots.of(calls)
+    taken = {node: [grid] for node, grid in grids.items()}
+    opened = slots.opened(slots.filled(taken))
+    assert opened.keys() == grids.keys() and all(torch.equal(opened[node], grids[node]) for node in grids)
+    rows, left_over = divmod(len(slots.calls), len(slots.tokens))
+    assert not left_over
+    assert all(
+        node is None or node.token == token for node, token in zip(slots.calls, slots.tokens * rows, strict=True)
+    )
+    assert slots.filled(taken).shape == (rows, 2 * len(slots.tokens), 3, 3)
+    least = min(len(counts) * (max(counts.values()) + 1), 2 * sum(counts.values()))
+    assert len(slots.tokens) * (rows + 1) <= least  # no dearer than either extreme
 
 
 def test_grids_that_the_engine_was_not_made_for_are_refused():
