@@ -58,16 +58,20 @@ def test_a_model_is_told_by_its_size_and_its_weights_carry_it_on():
     words = job(settings={"encoder": {"checkpoint": "minilm", "changes": {"hidden_size": 32}}})
     large = job(settings={"model": "lxmert", "settings": {"checkpoint": "unc-nlp/lxmert-base-uncased"}})
     pictures = job(settings={"backbone": "microsoft/resnet-101", "side": 224, "stride": 16, "threads": 1})
+    crops = job(settings={"describe": "network", "network": {"backbone": "microsoft/resnet-101", "side": 224}})
+    contrast = job(settings={"describe": "contrast", "network": {"backbone": ""}})
     drawn = job(
         settings={"world": {"sides": {}, "all": {"width": 144, "height": 96, "light_samples": 4, "depth": True}}}
     )
     asked = job(settings={"model": {"prompt": "short", "inspect": "vllm/some-model"}})
-    assert models_of([train, ask, words, large, pictures, drawn, asked, job(["seeds.parquet"])]) == [
+    assert models_of([train, ask, words, large, pictures, crops, contrast, drawn, asked, job(["seeds.parquet"])]) == [
         "lxmert hidden_size=64",
         "lxmert hidden_size=64",
         "minilm hidden_size=32",
         "unc-nlp/lxmert-base-uncased",
         "microsoft/resnet-101 side=224 stride=16",
+        "microsoft/resnet-101 side=224 of crops",
+        "",
         "pictures width=144 height=96 light_samples=4",
         "inspect=vllm/some-model prompt=short",
         "",

@@ -78,7 +78,7 @@ def gone_through(job: Job) -> list[str]:
 
 def models_of(jobs: Sequence[Job]) -> list[str]:
     """The model of each of these jobs, by its size, as its part of the config says, or whose weights it reads; of one
-    that draws CLEVR's pictures, their size.
+    that draws CLEVR's pictures, their size; of one that describes pictures or regions, the network that does.
 
     Each job comes after those whose outputs it reads; empty for a job without any of these.
     """
@@ -97,6 +97,8 @@ def _model(settings: Mapping) -> str:
         if isinstance(model, Mapping):  # that is asked
             return " ".join(f"{key}={value}" for key, value in sorted(model.items()))
         return _words(str(model), settings.get("settings", {}))
+    if settings.get("describe") == "network":  # each of a picture's regions
+        return f"{settings['network']['backbone']} side={settings['network'].get('side')} of crops"
     if "backbone" in settings:  # of whole pictures, squashed to a square
         return f"{settings['backbone']} side={settings.get('side')} stride={settings.get('stride')}"
     if look := next(_looks(settings), None):
