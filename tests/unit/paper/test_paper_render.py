@@ -179,6 +179,7 @@ def test_numbers_are_written_as_the_paper_writes_them():
     assert written(33312, "count") == "33,312"
     assert written(0.18, "score") == "0.18"
     assert written(14.04, "mean") == "14.0"
+    assert [written(-7e-15, form) for form in ("points", "mean")] == ["0.00", "0.0"]  # no zero with a sign
 
 
 def test_saving_gives_three_equal_files_each_time(tmp_path):

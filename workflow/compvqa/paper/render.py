@@ -210,7 +210,7 @@ def written(value: float, form: str, short: bool = False) -> str:
         if short and value >= 1000 and value % 100 == 0:
             return f"{value / 1000:.1f}k"
         return f"{value:,.0f}"
-    return f"{value:.2f}" if form in ("score", "points") else f"{value:.1f}"
+    return f"{value:z.2f}" if form in ("score", "points") else f"{value:z.1f}"  # z: no zero has a sign
 
 
 def to_csv(table: Table) -> str:
