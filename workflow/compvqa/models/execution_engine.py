@@ -28,8 +28,7 @@ from compvqa.settings import Settings
 
 Convolves = Callable[[torch.Tensor], torch.Tensor]
 
-# So many calls of a function are worth running although others of it have to wait for their inputs.
-ENOUGH = 4
+ENOUGH = 4  # calls of a function that run as soon as they can, whichever others of it still wait for their inputs
 
 
 class EngineSettings(Settings):
@@ -43,11 +42,12 @@ class EngineSettings(Settings):
 
 
 class Block(nn.Module):
-    """Two convolutions with a shortcut over them."""
+    """A function of one grid: two convolutions, and the grid itself added to what they give."""
 
     def __init__(self, width: int):
         super().__init__()
-        self.first, self.second = (nn.Conv2d(width, width, 3, padding=1) for _ in range(2))
+        self.first = nn.Conv2d(width, width, 3, padding=1)
+        self.second = nn.Conv2d(width, width, 3, padding=1)
 
     def forward(self, grid: torch.Tensor) -> torch.Tensor:
         """Of grids [n, C, S, S], as many."""
@@ -55,20 +55,20 @@ class Block(nn.Module):
 
 
 class Joined(nn.Module):
-    """Several grids brought to the width of one, then a block."""
+    """A function of several grids: they are brought to the width of one, and a block follows."""
 
-    def __init__(self, width: int, takes: int):
+    def __init__(self, width: int, inputs: int):
         super().__init__()
-        self.join = nn.Conv2d(takes * width, width, 1)
+        self.join = nn.Conv2d(inputs * width, width, 1)
         self.block = Block(width)
 
     def forward(self, *grids: torch.Tensor) -> torch.Tensor:
-        """Of grids [n, C, S, S], each given as often as there are inputs, as many."""
+        """Of several times [n, C, S, S], once as many."""
         return self.block(functional.relu(self.join(torch.cat(grids, dim=1))))
 
 
 def with_shortcut(grids: torch.Tensor, first: Convolves, second: Convolves) -> torch.Tensor:
-    """What a block of two convolutions makes of ``grids`` [n, C, S, S]."""
+    """What a block's two convolutions make of ``grids`` [n, C, S, S], or several blocks' of [n, blocks * C, S, S]."""
     return functional.relu(grids + second(functional.relu(first(grids))))
 
 
