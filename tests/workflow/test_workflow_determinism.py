@@ -1,4 +1,4 @@
-"""The same config and seed give the same bytes, however the work is cut, ordered or hashed."""
+"""The same config and seed give the same bytes, however the work is cut, ordered or hashed, on whatever processor."""
 
 import shutil
 from dataclasses import replace
@@ -7,19 +7,20 @@ import pytest
 import yaml
 
 from fixtures.answers import assert_answers_hold
-from fixtures.project import Project, copy_project
+from fixtures.project import OLD_PROCESSOR, Project, copy_project
 
 TABLES = ("*/dataset/*.parquet", "*/splits/*.parquet", "*/questions/questions.parquet")
 
 
 def cut_otherwise(project: Project, folder, shards: int, cores: int, target: str, *made: str) -> Project:
-    """A copy of a project that has run, run again to ``target`` in other pieces, on other cores and with other hashes.
+    """A copy of a project that has run, run again to ``target`` in other pieces, on other cores, with other hashes and
+    with the kernels that BLAS would choose for an old processor.
 
     ``made`` are the folders of results that it has to make anew. What does not depend on the pieces is kept: encoders
     and words' filters are promised to be equal on one type of machine, and are not trained twice.
     """
     shutil.copytree(project.folder, folder, symlinks=True)
-    other = replace(project, folder=folder, environment={"PYTHONHASHSEED": "77"})
+    other = replace(project, folder=folder, environment={"PYTHONHASHSEED": "77", **OLD_PROCESSOR})
     for name in made:
         shutil.rmtree(folder / "results" / name)
     other.run(target, "--config", f"shards={shards}", cores=cores)

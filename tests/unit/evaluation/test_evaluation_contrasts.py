@@ -46,6 +46,20 @@ def test_the_generalization_score_of_runs(world):
     assert json.loads(dev["accuracies"])["size"] == 1 and dev["score"] is None and dev["low"] is None
 
 
+def test_the_generalization_score_of_several_seeds_is_that_of_whole_numbers(world):
+    """Thirds have no exact sum: 1/3 + 1 is summed as 1 + 3 right answers of three seeds."""
+    world.predict("vb.iid.text.1", ANSWERS | {"q2": "0", "q4": "false"})
+    for seed, q2 in enumerate(("2", "0", "0"), 1):
+        world.predict(f"vb.some.comp.{seed}", {"q0": "true", "q2": q2, "q4": "true"})
+        world.predict(f"vb.some.size.{seed}", {"q0": "true", "q2": "2", "q4": "true"})
+    world.score()
+    rows = {row["part"]: row for row in tables.read(world.contrasts, CONTRASTS).to_pylist()}
+    test = rows["test_comp"]
+    assert json.loads(test["accuracies"]) == {"text": 0, "comp": 2 / 3, "size": 1}
+    assert (test["score"], test["n"], test["seeds"]) == (2 / 3, 2, 3)
+    assert {test["low"], test["high"]} == {1 / 3, 1}
+
+
 def test_a_contrasts_interval_draws_images_where_scores_do(world):
     """q2 and q4 are about the same image: with one of them right, every draw of images gives the same score, and what
     another image would give is not known."""

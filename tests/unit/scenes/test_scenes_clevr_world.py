@@ -3,6 +3,9 @@
 import hashlib
 import json
 import math
+import os
+import subprocess
+import sys
 from itertools import combinations, product
 
 import numpy as np
@@ -21,6 +24,7 @@ from compvqa.scenes.worlds.clevr.picture import UNIT, decode, encode
 from compvqa.scenes.worlds.clevr.sample import sample_scene
 from compvqa.scenes.worlds.clevr.settings import COGENT_A, COGENT_B, ClevrSettings, Look
 from compvqa.scenes.worlds.clevr.studio import CAMERA, Camera, directions
+from fixtures.project import OLD_PROCESSOR
 
 SMALL = {"width": 120, "height": 80}
 seeds = st.integers(0, 2**32)
@@ -169,6 +173,34 @@ def test_shards_give_the_same_bytes_as_one_run(made, tmp_path):
     clevr.generate(tmp_path / "other", small(scenes=1, light_samples=4), 7)
     with pytest.raises(InputError, match="was made with other settings"):
         clevr.gather(tmp_path / "mixed", [folders[0], tmp_path / "other"])
+
+
+KERNELS = """
+import sys
+from pathlib import Path
+import numpy as np
+from compvqa.scenes.worlds import clevr
+from compvqa.scenes.worlds.clevr.studio import Camera, directions
+from compvqa.features.crops import contrast
+random = np.random.default_rng(1)
+places = random.uniform(4, 9, (300, 3))
+told = [[directions(place), *Camera(tuple(place), 480, 320).project(place / 9 - 0.5).tolist()] for place in places]
+told.append(contrast(random.integers(0, 256, (20, 3, 32, 32), np.uint8), 8).tolist())
+clevr.generate(Path(sys.argv[1]), clevr.ClevrSettings(width=120, height=80, scenes=3), 7)
+print(told)
+"""
+
+
+def test_bytes_do_not_depend_on_the_kernels_that_blas_chooses_for_a_processor(tmp_path):
+    def made(name, **variables):
+        ours = {key: value for key, value in os.environ.items() if key not in OLD_PROCESSOR}
+        environment = ours | {"PYTHONPATH": os.pathsep.join(sys.path)} | variables
+        command = [sys.executable, "-c", KERNELS, tmp_path / name]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout, digests(tmp_path / name)
+
+    found = made("own")
+    assert found == made("old", **OLD_PROCESSOR) and len(found[1]) == 4
 
 
 def test_a_run_that_was_killed_is_taken_up_and_one_with_another_seed_is_begun_anew(made, tmp_path, monkeypatch):

@@ -93,7 +93,8 @@ def resampled(
 
     ``counts`` [m] questions have the ``outcomes`` [m, k]. Drawing how often each outcome occurs is the same
     as drawing the questions, and far cheaper. Where groups are drawn, so many groups of ``sizes`` [m] questions have
-    the outcomes, which are then sums over a group. ``key`` says what the draws are for.
+    the outcomes, which are then sums over a group. ``key`` says what the draws are for. Outcomes are whole numbers, so
+    that no sum depends on its order, which BLAS chooses by processor.
     """
     random = np.random.default_rng(stable_hash(seed, "bootstrap", *key) & 0xFFFFFFFF)
     n = int(counts.sum())

@@ -31,8 +31,8 @@ def rank_correlation(
         return None
     x, y = (standard_ranks(np.array(values, dtype=float)) for values in (one, other))
     random = np.random.default_rng(stable_hash(seed, "permutations", len(x)) & 0xFFFFFFFF)
-    permuted = random.permuted(np.tile(y, (permutations, 1)), axis=1) @ x
-    rho = float(x @ y)
+    permuted = (random.permuted(np.tile(y, (permutations, 1)), axis=1) * x).sum(axis=1)
+    rho = float((x * y).sum())
     return Correlation(rho, float((1 + (permuted >= rho - 1e-12).sum()) / (1 + permutations)), len(x))
 
 
@@ -47,5 +47,5 @@ def standard_ranks(values: np.ndarray) -> np.ndarray:
     """The ranks in each row about their mean, of length 1; what rounding alone parts has one rank."""
     ranks = rankdata(np.round(values, DIGITS), axis=-1)
     ranks -= ranks.mean(axis=-1, keepdims=True)
-    found: np.ndarray = ranks / np.linalg.norm(ranks, axis=-1, keepdims=True)
+    found: np.ndarray = ranks / np.sqrt((ranks * ranks).sum(axis=-1, keepdims=True))
     return found

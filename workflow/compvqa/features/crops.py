@@ -120,7 +120,8 @@ def contrast(pixels: np.ndarray, thumbnail: int) -> np.ndarray:
     light = pixels.astype(np.float32) / 255
     k, _, side, _ = light.shape
     cells = light.reshape(k, 3, thumbnail, side // thumbnail, thumbnail, side // thumbnail).mean(axis=(3, 5))
-    down, across = np.gradient(np.tensordot(light, LUMA, axes=(1, 0)), axis=(1, 2))
+    red, green, blue = light.swapaxes(0, 1)  # not summed by BLAS, whose last bits depend on the processor
+    down, across = np.gradient(LUMA[0] * red + LUMA[1] * green + LUMA[2] * blue, axis=(1, 2))
     steep = np.hypot(down, across)
     steep /= np.maximum(steep.max(axis=(1, 2), keepdims=True), 1e-6)
     return np.concatenate([2 * cells.reshape(k, -1) - 1, steep.reshape(k, -1)], axis=1)

@@ -19,6 +19,7 @@ from compvqa.splits.setups import ALL
 
 VARIANTS = ("text", "comp", "size")
 UNDEFINED = "no gap"
+_OF_VARIANT = """max(correct) filter (variant = '{0}') as right{1}, max(seeds) filter (variant = '{0}') as seeds{1}"""
 
 
 def value(text: float, comp: float, size: float) -> float | None:
@@ -48,22 +49,22 @@ def rows_of(
     """The rows of the score of other ``variants``, of what is ``graded``: a table, or a query in brackets."""
     low, middle, high = variants
     patterns = db.sql(
-        f"""with averaged as (
+        f"""with summed as (
             select split_part(run, '.', 1) as model, split, part, text, split_part(run, '.', 3) as variant,
-                question_id, unit, avg(correct) as correct, count(*) as seeds
+                question_id, unit, sum(correct)::bigint as correct, count(*) as seeds
             from {graded} where held_out = '{ALL}' group by all
         ), questions_of as (
-            select model, split, part, text, question_id, unit, max(seeds) filter (variant = '{middle}') as seeds,
-                max(correct) filter (variant = '{low}') as text_only,
-                max(correct) filter (variant = '{middle}') as comp,
-                max(correct) filter (variant = '{high}') as size
-            from averaged group by all
+            select model, split, part, text, question_id, unit,
+                {", ".join(_OF_VARIANT.format(variant, i) for i, variant in enumerate((low, middle, high)))}
+            from summed group by all
         ), units as (
-            select model, split, part, text, unit, sum(text_only) as text_only, sum(comp) as comp, sum(size) as size,
-                count(*) as questions, max(seeds) as seeds
-            from questions_of where text_only is not null and comp is not null and size is not null group by all
+            select model, split, part, text, unit, sum(right0)::bigint as right0, sum(right1)::bigint as right1,
+                sum(right2)::bigint as right2, count(*) as questions, max(seeds0) as seeds0, max(seeds1) as seeds1,
+                max(seeds2) as seeds2
+            from questions_of where right0 is not null and right1 is not null and right2 is not null group by all
         )
-        select model, split, part, text, text_only, comp, size, questions, count(*) as n, max(seeds) as seeds
+        select model, split, part, text, right0, right1, right2, questions, count(*) as n, max(seeds0), max(seeds1),
+            max(seeds2)
         from units group by all order by all"""
     ).fetchall()
     groups: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
@@ -79,12 +80,15 @@ def _row(
     settings: Resampling,
     seed: int,
 ) -> dict[str, Any]:
-    """One row from the distinct outcomes (text, comp, size, questions) of what is drawn, its number, and seeds."""
-    outcomes = np.array([row[:3] for row in patterns], dtype=float)
+    """One row from the distinct outcomes of what is drawn: how often each of the three models is right, on how many
+    questions; of how many units, and the models' seeds. Whole numbers are summed, so that no sum depends on its order.
+    """
+    outcomes = np.array([row[:3] for row in patterns])
     sizes, counts = np.array([row[3:5] for row in patterns]).T
+    seeds = np.array([row[5:] for row in patterns]).max(axis=0)
     n = int(counts @ sizes)
-    accuracies = (counts @ outcomes / n).tolist()
-    means = resampled(outcomes, counts, settings, seed, *key, sizes=sizes).tolist()
+    accuracies = (counts @ outcomes / n / seeds).tolist()
+    means = (resampled(outcomes, counts, settings, seed, *key, sizes=sizes) / seeds).tolist()
     defined = np.array([found for found in (value(*mean) for mean in means) if found is not None])
     score = value(*accuracies)
     low, high = (None, None) if score is None or not len(defined) else interval(defined, settings.level)
@@ -92,7 +96,7 @@ def _row(
         low, high = _extremes(accuracies, int(counts.sum()), settings.level)
     model, split, part, text = key
     return {
-        "model": model, "split": split, "part": part, "text": text, "n": n, "seeds": patterns[0][5],
+        "model": model, "split": split, "part": part, "text": text, "n": n, "seeds": int(seeds[1]),
         "accuracies": as_json(dict(zip(variants, accuracies, strict=True))), "score": score, "low": low, "high": high,
         "undefined": 1 - len(defined) / len(means), "below": sum(below(*mean) for mean in means) / len(means),
     }  # fmt: skip

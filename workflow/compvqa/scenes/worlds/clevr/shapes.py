@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from compvqa.scenes.worlds.clevr.vectors import dot, length, turned_about_z
+
 STEPS = 40  # of a march along a ray
 NEAR = 5e-4  # a ray has met a solid that is nearer than this, in radii
 ROUND = 5  # points along a rounded edge
@@ -32,16 +34,6 @@ class Shape:
     normal: Callable[[np.ndarray], np.ndarray]
     points: Callable[[], np.ndarray]
     turns: bool  # whether one sees it turn
-
-
-def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The products of vectors (3, …): faster than a sum over the first axis."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-def length(vectors: np.ndarray) -> np.ndarray:
-    """The lengths of vectors (3, …)."""
-    return np.sqrt(dot(vectors, vectors))
 
 
 def _hypot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -162,10 +154,6 @@ class Solid:
         """The radius of the ball around the solid."""
         return self.radius * _reach(self.kind)
 
-    def _frame(self) -> np.ndarray:
-        c, s = np.cos(self.turned), np.sin(self.turned)
-        return np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]], np.float32)
-
     def inside(self, points: np.ndarray) -> np.ndarray:
         """Points of the world (3, n) in the solid's frame."""
         moved = (points - np.reshape(np.asarray(self.centre, np.float32), (3, 1))) / np.float32(self.radius)
@@ -173,13 +161,15 @@ class Solid:
 
     def turn(self, vectors: np.ndarray) -> np.ndarray:
         """Directions of the world in the solid's frame, of the same length."""
-        return self._frame() @ vectors if self.shape.turns else vectors
+        return turned_about_z(vectors, -self.turned) if self.shape.turns else vectors
+
+    def _back(self, vectors: np.ndarray) -> np.ndarray:
+        """Directions of the solid's frame in the world."""
+        return turned_about_z(vectors, self.turned) if self.shape.turns else vectors
 
     def surface(self) -> np.ndarray:
         """Points of the surface in the world (3, n), whose hull is the solid."""
-        points = _points(self.kind)
-        points = self._frame().T @ points if self.shape.turns else points
-        return points * self.radius + np.reshape(self.centre, (3, 1))
+        return self._back(_points(self.kind)) * self.radius + np.reshape(self.centre, (3, 1))
 
     def distance(self, points: np.ndarray) -> np.ndarray:
         """Signed distance of points of the world (3, n)."""
@@ -198,8 +188,7 @@ class Solid:
             self._march(start, along, t, leave)
         met = np.isfinite(t)
         normal = np.zeros((3, t.size), np.float32)
-        local = self.shape.normal(start[:, met] + along[:, met] * t[met])
-        normal[:, met] = self._frame().T @ local if self.shape.turns else local
+        normal[:, met] = self._back(self.shape.normal(start[:, met] + along[:, met] * t[met]))
         return t, normal
 
     def _march(self, start: np.ndarray, along: np.ndarray, t: np.ndarray, leave: np.ndarray) -> None:

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from compvqa.scenes.worlds.clevr.vectors import along, unit
+
 CAMERA = (7.48113, -6.50764, 5.34367)
 FOCAL = 35 / 32  # focal length (mm) over sensor's width (mm): times the picture's width, in pixels
 
@@ -50,16 +52,14 @@ class Camera:
     @cached_property
     def axes(self) -> np.ndarray:
         """Rows: unit vectors to the picture's right, to its lower edge, and into it."""
-        into = -np.asarray(self.place, float)
-        into /= np.linalg.norm(into)
-        right = np.cross(into, (0.0, 0.0, 1.0))
-        right /= np.linalg.norm(right)
+        into = unit(-np.asarray(self.place, float))
+        right = unit(np.cross(into, (0.0, 0.0, 1.0)))
         return np.stack([right, np.cross(into, right), into])
 
     def project(self, points: np.ndarray) -> np.ndarray:
         """Pixel x, pixel y, and depth along the camera's axis of ``points`` (3, …)."""
         moved = np.asarray(points, float) - np.reshape(self.place, (3,) + (1,) * (np.ndim(points) - 1))
-        x, y, depth = np.tensordot(self.axes, moved, 1)
+        x, y, depth = along(self.axes, moved)
         return np.stack([self.width / 2 + self.focal * x / depth, self.height / 2 + self.focal * y / depth, depth])
 
     def rays(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -72,8 +72,7 @@ class Camera:
 def directions(camera: Sequence[float]) -> dict[str, list[float]]:
     """The directions of a scene as seen from ``camera``: unit vectors; four level ones, and above and below."""
     right, _, into = Camera((float(camera[0]), float(camera[1]), float(camera[2])), 1, 1).axes
-    behind = np.array([into[0], into[1], 0.0])
-    behind /= np.linalg.norm(behind)
+    behind = unit(np.array([into[0], into[1], 0.0]))
     above = np.array([0.0, 0.0, 1.0])
     found = {"right": right, "behind": behind, "above": above, "below": -above, "left": -right, "front": -behind}
     return {name: [float(x) + 0.0 for x in axis] for name, axis in found.items()}

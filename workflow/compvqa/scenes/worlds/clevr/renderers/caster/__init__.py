@@ -1,7 +1,8 @@
 """The embedded renderer: rays from the camera, in numpy, without any download.
 
 Solids are traced in the rectangles that may show them; pixels at edges are traced again at several places each, so
-that edges are smooth. The ids are those of the pixels' middles. Equal input gives equal bytes on one machine type.
+that edges are smooth. The ids are those of the pixels' middles. Equal input gives equal bytes, whatever the
+processor.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from compvqa.scenes.worlds.clevr.renderers.caster.lamps import lights
 from compvqa.scenes.worlds.clevr.renderers.caster.shading import Stage
 from compvqa.scenes.worlds.clevr.seen import Hits, cast, look
 from compvqa.scenes.worlds.clevr.settings import Look
-from compvqa.scenes.worlds.clevr.shapes import dot
 from compvqa.scenes.worlds.clevr.studio import Camera
+from compvqa.scenes.worlds.clevr.vectors import dot
 
 WITHIN = 12  # places within a pixel at an edge
 BENT = 0.985  # neighbours whose normals' cosine is lower have an edge between them

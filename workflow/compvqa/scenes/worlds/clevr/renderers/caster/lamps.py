@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from compvqa.scenes.worlds.clevr.shapes import dot, length
 from compvqa.scenes.worlds.clevr.studio import LAMPS, SUN, SUN_TURNED
+from compvqa.scenes.worlds.clevr.vectors import along, dot, length, unit
 
 SUN_DRAWN = 0.85  # of the sun; the rest comes from all around
 FAR = 100.0  # how far away the sun is drawn
@@ -32,8 +32,7 @@ class Light:
 
     def samples(self, many: int) -> np.ndarray:
         """Points (3, many) on the lamp's square, evenly (Hammersley's)."""
-        across = np.cross(self.aim, (0.0, 0.0, 1.0))
-        across /= np.linalg.norm(across)
+        across = unit(np.cross(self.aim, (0.0, 0.0, 1.0)))
         over = np.cross(self.aim, across)
         u = (np.arange(many) + 0.5) / many - 0.5
         v = np.array([_reversed(i) for i in range(many)]) + 0.5 / many - 0.5
@@ -49,7 +48,7 @@ class Light:
             power: Any = np.float32(self.strength)  # the same at all points
             spread: Any = np.float32(self.side / 2 / FAR)
             return to, power, spread
-        facing = np.maximum(-(self.aim.astype(np.float32) @ to), 0)
+        facing = np.maximum(-dot(self.aim.astype(np.float32), to), 0)
         return to, np.float32(self.strength) * facing / (far * far), np.float32(self.side / 2) / far
 
 
@@ -58,9 +57,9 @@ def lights(places: Mapping[str, Sequence[float]]) -> list[Light]:
     found = []
     for name, lamp in LAMPS.items():
         place = np.asarray(places.get(name, lamp.place), float)
-        aim = -place / np.linalg.norm(place)
+        aim = -unit(place)
         found.append(Light(place, aim, lamp.watts / 4, np.asarray(lamp.color, np.float32), lamp.side))
-    aim = _turned(SUN_TURNED) @ np.array([0.0, 0.0, -1.0])
+    aim = _turned(np.array([0.0, 0.0, -1.0]), SUN_TURNED)
     return [*found, Light(-FAR * aim, aim, SUN_DRAWN * SUN, np.ones(3, np.float32), SUN_SIDE, distant=True)]
 
 
@@ -80,10 +79,10 @@ def _reversed(number: int) -> float:
     return result
 
 
-def _turned(angles: Sequence[float]) -> np.ndarray:
-    """The rotation about x, then y, then z."""
+def _turned(vector: np.ndarray, angles: Sequence[float]) -> np.ndarray:
+    """A vector turned about x, then y, then z."""
     (a, b, c), (d, e, f) = np.cos(angles), np.sin(angles)
     about_x = np.array([[1, 0, 0], [0, a, -d], [0, d, a]])
     about_y = np.array([[b, 0, e], [0, 1, 0], [-e, 0, b]])
     about_z = np.array([[c, -f, 0], [f, c, 0], [0, 0, 1]])
-    return about_z @ about_y @ about_x
+    return along(about_z, along(about_y, along(about_x, vector)))

@@ -11,7 +11,8 @@ import numpy as np
 from compvqa.scenes.worlds.clevr.renderers.caster.ground import Ground
 from compvqa.scenes.worlds.clevr.renderers.caster.lamps import Light, irradiance
 from compvqa.scenes.worlds.clevr.settings import Material
-from compvqa.scenes.worlds.clevr.shapes import Solid, dot, length
+from compvqa.scenes.worlds.clevr.shapes import Solid
+from compvqa.scenes.worlds.clevr.vectors import dot, length
 
 AROUND = 0.05  # light from the world around, which is not drawn
 ASIDE = 0.7  # how far beside a place the ground lies that lights it, in the place's height
@@ -120,7 +121,7 @@ class Stage:
         """The solids that may stand between one and a lamp: those that come near the way from centre to lamp."""
         centres, reach = self._balls
         away, way = centres - centres[number], light.place - centres[number]
-        apart = away - np.outer(np.clip(away @ way / (way @ way), 0, 1), way)
+        apart = away - np.outer(np.clip(dot(away.T, way) / dot(way, way), 0, 1), way)
         near = (apart * apart).sum(1) < (reach + max(reach[number], light.side)) ** 2
         near[number] = False
         return np.flatnonzero(near).tolist()

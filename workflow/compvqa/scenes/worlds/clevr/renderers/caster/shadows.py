@@ -26,7 +26,9 @@ def outlines(solid: Solid, samples: np.ndarray) -> np.ndarray:
     shadow = lamps[:, :2] + (points[None, :2] - lamps[:, :2]) * grow[:, None]
     angles = np.arange(CORNERS) * (2 * np.pi / CORNERS)
     ways = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-    farthest = (ways @ shadow).argmax(-1)  # of all points along each way: the hull's corners, in order
+    far = ways[:, :1] * shadow[:, None, 0]  # samples, ways, points
+    far += ways[:, 1:] * shadow[:, None, 1]
+    farthest = far.argmax(-1)  # of all points along each way: the hull's corners, in order
     return np.take_along_axis(shadow, farthest[:, None], 2).transpose(0, 2, 1)
 
 
