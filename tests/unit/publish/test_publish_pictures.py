@@ -226,6 +226,18 @@ def test_pictures_that_may_not_be_handed_on_are_fetched_and_shown_by_the_cards_l
     assert reds(questions["test_comp"][0]["pictures"]) == [120, 180]
 
 
+def test_archives_of_one_name_are_kept_apart(published, archives, tmp_path):
+    alike = []
+    for number, url in enumerate(archives):
+        (tmp_path / f"served/{number}").mkdir()
+        (tmp_path / "served" / url.rpartition("/")[2]).rename(tmp_path / f"served/{number}/all")
+        alike.append(f"{url.rpartition('/')[0]}/{number}/all")
+    to_fetch(published, alike)
+    done = fetch(published)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (published.folder / "archives/vg").iterdir()) == ["1-all", "2-all"]
+
+
 def test_a_download_that_is_cut_off_goes_on_where_it_stopped(published, archives):
     to_fetch(published, archives)
     Files.cut.append(100)

@@ -3,9 +3,9 @@
     python fetch_pictures.py
 
 It needs what `datasets` brings, and room for the archives that pictures.json names: those that are in
-archives/<image space>/ are not fetched again, and a download that was cut off goes on where it stopped. After it, the
-configuration `images` is there as the card says. Nothing is written where a picture is missing, or is another than the
-questions were made of.
+archives/<image space>/ (numbered where several have one name) are not fetched again, and a download that was cut off
+goes on where it stopped. After it, the configuration `images` is there as the card says. Nothing is written where a
+picture is missing, or is another than the questions were made of.
 """
 
 from __future__ import annotations
@@ -89,8 +89,9 @@ def places(downloads: dict[str, list[str]], wanted: set[str], archives: Path) ->
     """For each picture that is wanted and found, its file's name and what reads it."""
     found: dict[str, tuple[str, Reader]] = {}
     for space, urls in downloads.items():
-        for url in urls:
-            path = archives / space / PurePosixPath(url).name
+        names = [PurePosixPath(url).name for url in urls]
+        for number, (url, name) in enumerate(zip(urls, names, strict=True), 1):
+            path = archives / space / (name if names.count(name) == 1 else f"{number}-{name}")
             try:
                 fetch(url, path)
             except (urllib.error.URLError, OSError) as error:
