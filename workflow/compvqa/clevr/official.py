@@ -238,7 +238,7 @@ def write_questions(
             connection.register("origins", ORIGINS.fields.empty_table())
         sql = """SELECT q.text, q.program, q.answer, q.template, q.scene_ids[1], o.* EXCLUDE question_id,
             o.question_id IS NOT NULL FROM questions q LEFT JOIN origins o USING (question_id)
-            WHERE part = ? ORDER BY number"""
+            WHERE part = ? ORDER BY number, q.question_id"""
         found = connection.execute(sql, [part])
         if (row := found.fetchone()) is None:
             raise InputError(f"{dataset} has no question of the part {part!r}: name another part.")

@@ -58,9 +58,7 @@ class ClevrReleased(_Clevr):
     """CLEVR's question files, as released, or of its generator."""
 
     kind: Literal["clevr_released"]
-    files: dict[str, Path] = Field(
-        min_length=1, description="the question file of each side (train, val, …); programs and answers must be there"
-    )
+    files: dict[str, Path] = Field(min_length=1, description="the question file of each side (train, val, …)")
     parts: dict[str, dict[str, float]] = Field(
         {"train": {"train": 0.95, "dev": 0.05}, "val": {"test": 1}},
         description="for a side the parts of the dataset that its scenes are dealt to, with their shares, by stable "

@@ -77,7 +77,8 @@ def vlmevalkit(tasks: Sequence[Task], testbed: str, answers: Sequence[str], prom
     """Write a TSV each for VLMEvalKit's folder of data (``LMUData``), and one of all: each question once."""
     every = {one.question_id: one for task in tasks for one in task.asked}
     for task in [*tasks, Task(task_name(testbed, "all"), list(every.values()))]:
-        with tables.replacing(out / f"{task.name}_{OPEN}.tsv") as temporary, temporary.open("w", newline="") as file:
+        path = out / f"{task.name}_{OPEN}.tsv"
+        with tables.replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
             lines = csv.writer(file, delimiter="\t", lineterminator="\n")
             lines.writerow(["index", "image", "question", "answer"])
             for one in task.asked:

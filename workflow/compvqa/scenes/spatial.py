@@ -10,7 +10,7 @@ MARGIN = 0.2  # how much farther along a direction a thing must lie, in the unit
 
 def related(places: Sequence[Place], axis: Place, margin: float = MARGIN) -> list[list[int]]:
     """For each place the numbers of those that lie more than ``margin`` farther along ``axis``, a unit vector."""
-    along = [sum(a * b for a, b in zip(place, axis, strict=True)) for place in places]
+    along = [x * axis[0] + y * axis[1] + z * axis[2] for x, y, z in places]
     return [[j for j, other in enumerate(along) if other - here > margin] for here in along]
 
 

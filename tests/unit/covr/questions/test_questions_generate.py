@@ -369,6 +369,20 @@ def test_a_question_made_twice_is_kept_once(world, templates, generated, tmp_pat
     assert tables.read(outs[0], QUESTIONS).to_pylist() == rows
 
 
+def test_which_order_of_images_is_kept_does_not_depend_on_the_order_of_shards(generated, tmp_path):
+    pattern = next(row for row in generated[1] if len(row["scene_ids"]) > 1)
+    turned = [pattern | {"scene_ids": scenes} for scenes in (pattern["scene_ids"], pattern["scene_ids"][::-1])]
+    tables.write(tmp_path / "dropped.parquet", DROPPED, [])
+    for number, row in enumerate(turned):
+        tables.write(tmp_path / f"{number}.parquet", QUESTIONS, [row])
+    kept = []
+    for shards in ((0, 1), (1, 0)):
+        outs = tmp_path / "questions.parquet", tmp_path / "all_dropped.parquet"
+        gather([tmp_path / f"{number}.parquet" for number in shards], [tmp_path / "dropped.parquet"], *outs)
+        kept.append(tables.read(outs[0]).to_pylist())
+    assert kept[0] == kept[1] and len(kept[0]) == 1
+
+
 def test_a_text_stands_for_one_program_that_of_most_of_its_questions(generated, tmp_path):
     """ "People" is the plural of a person, and a name: one is asked, whichever shards the questions come from."""
     pattern = generated[1][0]

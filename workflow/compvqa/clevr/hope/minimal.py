@@ -136,7 +136,8 @@ def single_objects(scenes: Path, side: str, scratch: Path, memory: str) -> dict[
     """The scenes of one object, by variant and what it is."""
     sql = """SELECT scene_id, objects.name, list(attributes.name), list(attributes."group") FROM scenes
         JOIN objects USING (scene_id) JOIN attributes USING (scene_id, object_id)
-        WHERE split = $side GROUP BY scene_id, objects.object_id, objects.name"""
+        WHERE split = $side GROUP BY scene_id, objects.object_id, objects.name
+        ORDER BY scene_id"""
     with query.connect(scratch, memory) as connection:
         open_scenes(connection, scenes)
         rows = connection.execute(sql, {"side": side}).fetchall()

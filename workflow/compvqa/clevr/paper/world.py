@@ -116,13 +116,13 @@ def _compass(page: Page, y: float, space: Space) -> None:
     keys = sorted(space.places)
     ground = np.array([[*space.places[key][:2], 1.0] for key in keys])
     pixels = np.array([space.centres[key] for key in keys])
-    to_pixels = np.linalg.lstsq(ground, pixels, rcond=None)[0][:2]
+    to_pixels = np.linalg.lstsq(ground, pixels, rcond=None)[0][:2].round(6)  # its last bits depend on the processor
     ax = page.axes(EDGE, y, 1.5, 0.9)
     ax.set_xlim(-1.5, 1.5)
     ax.set_ylim(0.9, -0.9)
     ax.set_axis_off()
     for name, vector in directions.items():
-        arrow = np.array(vector) @ to_pixels
+        arrow = vector[0] * to_pixels[0] + vector[1] * to_pixels[1]
         x, down = arrow / (np.abs(arrow).max() or 1) * (0.8, 0.5)
         ax.annotate("", (x, down), (0, 0), arrowprops={"arrowstyle": "-|>", "color": style.INK, "lw": 1.1})
         along, across = _side(down, "bottom", "top"), _side(x, "right", "left")

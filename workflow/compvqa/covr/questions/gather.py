@@ -58,7 +58,7 @@ def sorted_unique(
         ).fetchall()
         found = connection.sql(
             f"SELECT {names} {said} WHERE meant IS NULL OR md5_number(program) = meant"
-            " ORDER BY question_id, seed, template",
+            " ORDER BY question_id, seed, template, md5_number(concat_ws(' ', program, annotator_text, scene_ids))",
             params=[files],
         ).to_arrow_reader(BATCH)
         batches = query.rebatch(_unique(found, duplicates), QUESTIONS.fields)

@@ -168,7 +168,7 @@ def fit(claim: str, scores: np.ndarray, causes: Sequence[str | None]) -> Fitted:
     x, y = logit(np.clip(scores[known], LEAST, 1 - LEAST)), wrong[known]
     right = (y.sum() + 1) / (y.sum() + 2), 1 / (len(y) - y.sum() + 2)
     slope, intercept = _logistic(x, np.where(y, *right)) if y.any() and not y.all() else (0.0, float(logit(base)))
-    if (slope > 0) == (claim == NO_FEWER):
+    if (round(slope, 6) > 0) == (claim == NO_FEWER):
         slope, intercept = 0.0, float(logit(base))
     counts, of = Counter(causes), CLAIMS[claim]
     shares = {cause: round((counts[cause] + 1 / len(of)) / float(wrong.sum() + 1), 6) for cause in of}

@@ -2,10 +2,13 @@
 
 from collections import Counter
 
+import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from compvqa import tables
 from compvqa.covr.english import describe
+from compvqa.covr.filters.images import examples
 from compvqa.covr.filters.images.examples import EXAMPLES, TEXTS, fold_of
 from compvqa.covr.questions.references import matches
 from compvqa.covr.subgraphs.simple import simple_subgraphs
@@ -63,6 +66,18 @@ def test_a_scene_with_a_noun_that_overlaps_is_no_negative_of_a_bare_noun(world, 
 def _overlap(world):
     found = tables.read(world.store.overlap).to_pylist()
     return {(row["kind"], row["x"], row["y"]): row["m"] for row in found}
+
+
+def test_row_groups_of_texts_do_not_depend_on_how_the_database_gives_rows(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "ROW_GROUP", 3000)
+    monkeypatch.setattr(examples, "SAID_AT_A_TIME", 2048)
+    (tree, *_) = tables.read(world.store.files[0][0], SUBGRAPHS)["tree"].to_pylist()
+    with duckdb.connect() as connection:
+        connection.execute("create table chosen as select range as subgraph_key from range(5000)")
+        connection.execute("create table simple as select subgraph_key, ? as tree from chosen", [tree])
+        tables.write(tmp_path / "texts.parquet", TEXTS, examples._texts(connection))
+    file = pq.ParquetFile(tmp_path / "texts.parquet").metadata
+    assert [file.row_group(number).num_rows for number in range(file.num_row_groups)] == [3000, 2000]
 
 
 def test_folds_part_the_images(world, rows):

@@ -16,6 +16,7 @@ from compvqa.covr.subgraphs.store import StoreSettings, connect, create, number,
 from compvqa.covr.subgraphs.subgraph import make, parse
 from compvqa.covr.subgraphs.tables import CANDIDATES, OCCURRENCES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.progress import track
+from compvqa.query import rebatch
 from compvqa.scenes.tables import OBJECTS, SCENES
 from compvqa.seeds import stable_hash
 from compvqa.tables import Schema
@@ -132,7 +133,7 @@ def _texts(connection: duckdb.DuckDBPyConnection) -> pa.RecordBatchReader:
             said = [describe(parse(tree)) for tree in batch["tree"].to_pylist()]
             yield pa.record_batch([batch["subgraph_key"], pa.array(said, pa.string())], schema=TEXTS.fields)
 
-    return pa.RecordBatchReader.from_batches(TEXTS.fields, batches())
+    return pa.RecordBatchReader.from_batches(TEXTS.fields, rebatch(batches(), TEXTS.fields))
 
 
 _SIMPLE = """
