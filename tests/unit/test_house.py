@@ -1,5 +1,5 @@
 """The rules of the house: no shared folder knows an engine, no engine another, and folders import in no circle; only a
-setup spells the parts of its splits.
+setup spells the parts of its splits; text files are in UTF-8 whatever the locale.
 
 What still breaks a rule is listed, and the lists may only shrink: a line that is no longer true fails too.
 """
@@ -110,3 +110,25 @@ def test_parts_are_found_in_code_texts_and_rules(tmp_path):
         {"dev_comp"},
         set(),
     ]
+
+
+def without_encoding(path: Path) -> list[int]:
+    """The lines of a file that open, read or write a text file in the locale's encoding."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call) or any(word.arg == "encoding" for word in node.keywords):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+        opens = name == "open" and any(re.fullmatch(r"[rwax][+t]*", text) for text in texts)
+        if opens or (name == "read_text" and not node.args) or (name == "write_text" and len(node.args) == 1):
+            found.append(node.lineno)
+    return found
+
+
+def test_text_files_are_in_utf_8_whatever_the_locale(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text('p.open("w", newline="")\np.open("rb")\nopen(p, "r+")\np.read_text()\np.write_text("", "utf-8")\n')
+    assert without_encoding(file) == [1, 3, 4]
+    found = {path.relative_to(PACKAGE).as_posix(): without_encoding(path) for path in PACKAGE.rglob("*.py")}
+    assert not {path: lines for path, lines in found.items() if lines}

@@ -3,9 +3,6 @@
 import hashlib
 import json
 import math
-import os
-import subprocess
-import sys
 from itertools import combinations, product
 
 import numpy as np
@@ -24,7 +21,7 @@ from compvqa.scenes.worlds.clevr.picture import UNIT, decode, encode
 from compvqa.scenes.worlds.clevr.sample import sample_scene
 from compvqa.scenes.worlds.clevr.settings import COGENT_A, COGENT_B, ClevrSettings, Look
 from compvqa.scenes.worlds.clevr.studio import CAMERA, Camera, directions
-from fixtures.project import OLD_PROCESSOR
+from fixtures.project import OLD_PROCESSOR, computed
 
 SMALL = {"width": 120, "height": 80}
 seeds = st.integers(0, 2**32)
@@ -192,15 +189,9 @@ print(told)
 
 
 def test_bytes_do_not_depend_on_the_kernels_that_blas_chooses_for_a_processor(tmp_path):
-    def made(name, **variables):
-        ours = {key: value for key, value in os.environ.items() if key not in OLD_PROCESSOR}
-        environment = ours | {"PYTHONPATH": os.pathsep.join(sys.path)} | variables
-        command = [sys.executable, "-c", KERNELS, tmp_path / name]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        return done.stdout, digests(tmp_path / name)
-
-    found = made("own")
-    assert found == made("old", **OLD_PROCESSOR) and len(found[1]) == 4
+    found = computed(KERNELS, tmp_path / "own"), digests(tmp_path / "own")
+    assert found == (computed(KERNELS, tmp_path / "old", **OLD_PROCESSOR), digests(tmp_path / "old"))
+    assert len(found[1]) == 4
 
 
 def test_a_run_that_was_killed_is_taken_up_and_one_with_another_seed_is_begun_anew(made, tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ from compvqa.covr.subgraphs.subgraph import make
 from compvqa.covr.subgraphs.tables import CANDIDATES, RELATED, SEEDS
 from compvqa.files import write_json
 from compvqa.programs.rows import Row, to_json
+from fixtures.project import OLD_PROCESSOR, computed
 from unit.covr.questions.question_worlds import write_world
 
 SOME = ("boy", "cat", "hat")
@@ -106,3 +107,20 @@ def test_the_same_claims_are_labelled_to_the_byte_and_shards_change_no_risk(told
     assert (root / "labelled.parquet").read_bytes() == (root / "again.parquet").read_bytes()
     whole, *shards = (tables.read(root / f"{name}.parquet", RISK).to_pylist() for name in ("risk", "first", "second"))
     assert whole == sum(shards, [])
+
+
+ON_A_BORDER = """
+import numpy as np
+from compvqa.covr.risk.assess import DIGITS, _Needed
+from compvqa.covr.risk.calibration import CAUSES, CLAIMS, Fitted
+needed = _Needed([], *(np.zeros(1, int) for _ in range(3)), 1)
+shares = {cause: 1 / len(CAUSES) for cause in CAUSES}
+for base in (number / 10_000 + 0.00005 for number in range(5000)):
+    fitted = {claim: Fitted(0.0, 0.0, round(base, 6), shares) for claim in CLAIMS}
+    print(np.round(needed.risks(fitted, np.array([np.nan])), DIGITS).ravel().tolist())
+"""
+
+
+def test_a_risk_on_the_border_of_two_digits_is_the_same_on_every_processor():
+    found = computed(ON_A_BORDER)
+    assert found == computed(ON_A_BORDER, **OLD_PROCESSOR) and len(found.splitlines()) == 5000

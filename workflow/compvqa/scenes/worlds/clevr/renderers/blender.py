@@ -86,7 +86,7 @@ def _quiet() -> Iterator[None]:
     sys.stdout.flush()
     kept = os.dup(1)
     try:
-        with open(os.devnull, "w") as nowhere:
+        with open(os.devnull, "w", encoding="utf-8") as nowhere:
             os.dup2(nowhere.fileno(), 1)
             yield
     finally:
