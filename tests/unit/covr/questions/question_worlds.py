@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from compvqa import tables
+from compvqa.covr.questions.generate import QuestionsSettings, generate
 from compvqa.covr.questions.references import matches, substitute, without_attribute
+from compvqa.covr.questions.tables import QUESTIONS
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, Subgraph, make
 from compvqa.covr.subgraphs.tables import RELATED, SEEDS
 from compvqa.scenes.graph import Object, Relation, SceneGraph
@@ -167,3 +169,21 @@ def _rows(seed: int, found: list[tuple[str, str, list, list]]) -> Iterator[dict]
             row = {"seed": seed, "key": key, "scene_id": scene_id, "rank": len(taken)}
             taken.append(scene_id)
             yield row | {"nodes": nodes, "names": names}
+
+
+def run(world, templates, out, seed=1, settings=None, **inputs):
+    """Generate the questions of a written world, or of other tables given by name; the counts, and the questions."""
+    paths = {"seeds": world / "seeds.parquet", "related": world / "related.parquet"} | inputs
+    counts = generate(
+        scenes=world / "scenes",
+        lexicon=None,
+        templates=[templates],
+        out=out / "questions.parquet",
+        dropped=out / "dropped.parquet",
+        settings=settings or QuestionsSettings(),
+        seed=seed,
+        testbed="world",
+        **paths,
+    )
+    rows = tables.read(out / "questions.parquet", QUESTIONS).to_pylist()
+    return counts, rows

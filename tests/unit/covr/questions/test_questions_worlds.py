@@ -101,11 +101,6 @@ def made(number: int, templates: Path, folder: Path, distractors: str) -> Made:
     )
 
 
-@pytest.fixture(scope="module")
-def templates(root):
-    return root / "config" / "templates" / "covr"
-
-
 @pytest.fixture(scope="module", params=["related", "random"])
 def worlds(request, templates, tmp_path_factory):
     folders = (tmp_path_factory.mktemp("world") for _ in range(WORLDS))
