@@ -9,8 +9,9 @@ import pytest
 
 from compvqa import tables
 from compvqa.covr.filters.words.overlap import OverlapSettings, overlap
-from compvqa.scenes.ingest import SourceSettings, ingest, merge
+from compvqa.scenes.ingest import SourceSettings, ingest
 from compvqa.scenes.lexicon import Lexicon
+from compvqa.scenes.merge import merge
 from compvqa.scenes.tables import ATTRIBUTES, MODIFIERS, OBJECTS, REJECTS, RELATIONS, SCENES
 
 DATA = Path(__file__).resolve().parents[2] / "../shared/data"

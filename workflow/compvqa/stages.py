@@ -19,7 +19,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "gather_clevr": ("compvqa.scenes.worlds.clevr",),
     "lexicon": ("compvqa.scenes.lexicon", "compvqa.scenes.ontology", "compvqa.scenes.wordnet"),
     "ingest": ("compvqa.scenes.ingest", "compvqa.scenes.readers.{reader}"),
-    "scenes": ("compvqa.scenes.ingest",),
+    "scenes": ("compvqa.scenes.merge",),
     "read_paraphrases": ("compvqa.questions.paraphrases",),
     "split": ("compvqa.splits.splitters", "compvqa.splits.setups.{setup}", "compvqa.{language}.properties"),
     "seen_before": ("compvqa.splits.seen_before", "compvqa.splits.setups.{setup}", "compvqa.{language}.properties"),

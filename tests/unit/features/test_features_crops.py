@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from compvqa import tables
-from compvqa.cli import models as command
+from compvqa.cli import features as command
 from compvqa.errors import InputError
 from compvqa.features import vision
 from compvqa.features.crops import FILES, contrast, extract, gather, placed, raw

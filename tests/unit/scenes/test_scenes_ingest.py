@@ -1,4 +1,4 @@
-"""Sources to scene tables, and all sources together."""
+"""Sources to scene tables."""
 
 import csv
 import json
@@ -15,40 +15,10 @@ from compvqa.run import validate
 from compvqa.scenes import ingest as module
 from compvqa.scenes import readers
 from compvqa.scenes.graph import SceneStore
-from compvqa.scenes.ingest import SourceSettings, ingest, merge
+from compvqa.scenes.ingest import SourceSettings, ingest
+from compvqa.scenes.merge import merge
 from compvqa.scenes.tables import REJECTS, SCENES, TABLES
-
-LEXICON = {"attributes": {"red": {"group": "color"}}}
-
-
-def gqa_scene(*names, attribute="red"):
-    objects = {
-        f"o{i}": {"name": name, "attributes": [attribute], "x": i, "y": 0, "w": 5, "h": 5, "relations": []}
-        for i, name in enumerate(names)
-    }
-    if len(names) > 1:
-        objects["o0"]["relations"] = [{"name": "on", "object": "o1"}]
-    return {"width": 100, "height": 80, "objects": objects}
-
-
-def source(tmp_path: Path, name="gqa", space="vg", **parts) -> SourceSettings:
-    files = {}
-    for part, data in parts.items():
-        files[part] = tmp_path / f"{name}_{part}.json"
-        files[part].write_text(data if isinstance(data, str) else json.dumps(data))
-    return SourceSettings(name=name, reader="gqa", files=files, image_space=space)
-
-
-def run(tmp_path: Path, settings: SourceSettings, most_rejected: float = 1):
-    lexicon = tmp_path / "lexicon.json"
-    lexicon.write_text(json.dumps(LEXICON))
-    out = tmp_path / "sources" / settings.name
-    return out, ingest(settings.model_copy(update={"most_rejected": most_rejected}), lexicon, out)
-
-
-def column(folder, table, name):
-    schema = next(schema for schema in (*TABLES, REJECTS) if schema.name == table)
-    return tables.read(folder / f"{table}.parquet", schema)[name].to_pylist()
+from unit.scenes.gqa_sources import column, gqa_scene, run, source
 
 
 @pytest.mark.parametrize(
@@ -138,29 +108,6 @@ def test_the_side_of_a_file_that_holds_both(tmp_path):
     listed = settings.model_copy(update={"files": {**settings.files, "val_ids": tmp_path / "val.txt"}})
     rows = tables.read(run(tmp_path, listed)[0] / "scenes.parquet", SCENES).to_pylist()
     assert {row["scene_id"] for row in rows if row["split"] == "val"} == {"gqa:7", "gqa:9"}
-
-
-def test_merge_keeps_one_scene_an_image_by_the_order_of_sources(tmp_path):
-    one, _ = run(tmp_path, source(tmp_path, "one", train={"1": gqa_scene("cat", "sofa"), "2": gqa_scene("dog")}))
-    two, _ = run(tmp_path, source(tmp_path, "two", val={"2": gqa_scene("cow", "hay"), "3": gqa_scene("pig")}))
-    other, _ = run(tmp_path, source(tmp_path, "other", space="elsewhere", val={"2": gqa_scene("hen")}))
-    counts = merge([one, two, other], tmp_path / "scenes")
-    assert column(tmp_path / "scenes", "scenes", "scene_id") == ["one:1", "one:2", "other:2", "two:3"]
-    assert column(tmp_path / "scenes", "objects", "name") == ["cat", "sofa", "dog", "hen", "pig"]
-    assert len(set(column(tmp_path / "scenes", "scenes", "image"))) == 4
-    assert (counts["two: scenes in"], counts["two: scenes out"]) == (2, 1)
-    assert (counts["two: relations in"], counts["two: relations out"]) == (1, 0)
-    assert counts["two: scenes dropped: image has a scene"] == 1
-    assert (counts["scenes in"], counts["scenes out"]) == (5, 4)
-    assert column(tmp_path / "scenes", "rejects", "reason") == []
-    merge([two, one], tmp_path / "other_order")
-    assert column(tmp_path / "other_order", "scenes", "scene_id") == ["one:1", "two:2", "two:3"]
-
-
-def test_merge_refuses_two_sources_of_one_name(tmp_path):
-    one, _ = run(tmp_path, source(tmp_path, train={"1": gqa_scene("cat")}))
-    with pytest.raises(InputError, match="'gqa:1'"):
-        merge([one, one], tmp_path / "scenes")
 
 
 @pytest.mark.parametrize(
@@ -369,13 +316,3 @@ def test_a_truncated_file_leaves_no_tables(tmp_path):
     with pytest.raises(InputError, match="gqa_train.json ends too early"):
         run(tmp_path, settings)
     assert not list((tmp_path / "sources" / "gqa").iterdir())
-
-
-def test_merge_keeps_the_rejects_of_all_sources(tmp_path):
-    folders = []
-    for name in ("one", "two"):
-        bad = gqa_scene("cat")
-        bad["objects"]["o0"]["w"] = -1
-        folders.append(run(tmp_path, source(tmp_path, name, train={"1": bad}))[0])
-    merge(folders, tmp_path / "scenes")
-    assert column(tmp_path / "scenes", "rejects", "scene_id") == ["one:1", "two:1"]

@@ -31,13 +31,13 @@ app = typer.Typer(
 @cache
 def commands() -> list[str]:
     """Add all commands to the command line, in the order of the chain, engines' among them; their names."""
-    from compvqa.cli import asking, auditing, data, models, paper, publish, scoring
+    from compvqa.cli import asking, auditing, data, features, models, paper, publish, scoring
 
     data.before(app)
     for engine in plugins.engines():
         plugins.engine_part(engine, "cli").add_to(app)
     data.after(app)
-    for part in (models, asking, scoring, paper, publish, auditing):
+    for part in (features, models, asking, scoring, paper, publish, auditing):
         part.add_to(app)
     return list(_names(app))
 

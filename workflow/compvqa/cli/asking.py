@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from compvqa.cli.models import Dataset, Paraphrases, Parts, Pictures, SomeSplit
-from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, add, image_folders, optional
+from compvqa.cli.models import Dataset, Paraphrases, Parts, SomeSplit
+from compvqa.cli.options import NOTHING, Code, Config, Frame, Pictures, Seed, add, image_folders, optional
 from compvqa.settings import Settings
 
 Scenes = Annotated[Path, typer.Option(help="The scenes table, for the images.")]

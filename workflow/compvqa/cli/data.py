@@ -19,9 +19,6 @@ class SplitRequest(Settings):
     settings: dict = {}
 
 
-Scenes = Annotated[Path, typer.Option(help="Folder of the merged scene tables.")]
-
-
 def download(
     name: Annotated[str, typer.Argument(help="The source's name in the list.")],
     file: Annotated[str, typer.Argument(help="The file's name in the list.")],
@@ -143,7 +140,7 @@ def scenes(
     code: Code = None,
 ) -> None:
     """Put the sources together: one scene an image, the first source's."""
-    from compvqa.scenes.ingest import merge
+    from compvqa.scenes.merge import merge
 
     frame = Frame("scenes", None, 0, code)
     places = [path for folder in source for path in place_tables(folder) if path.exists()]

@@ -19,6 +19,8 @@ Config = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="The seed of every random choice.")]
 Code = Annotated[str | None, typer.Option(help="Digest of the code that is expected to run (given by the workflow).")]
+Scenes = Annotated[Path, typer.Option(help="Folder of the merged scene tables.")]
+Pictures = Annotated[list[str], typer.Option(help="SPACE=FOLDER of pictures; repeat for more.")]
 S = TypeVar("S", bound=BaseModel)
 
 

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.data import Scenes
-from compvqa.cli.options import Code, Config, Frame, Seed, parse_shard, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Scenes, Seed, parse_shard, scene_tables
 
 Templates = Annotated[
     list[Path], typer.Option(help="Folder of templates (*.json); repeat: of files of one name the first counts.")

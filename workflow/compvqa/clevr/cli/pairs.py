@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from compvqa.clevr.cli.data import Templates, Words
-from compvqa.cli.data import Scenes
-from compvqa.cli.options import Code, Config, Frame, Seed, parse_shard, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Scenes, Seed, parse_shard, scene_tables
 
 Made = Annotated[Path, typer.Argument(help="Table of questions to write.")]
 Testbed = Annotated[str, typer.Option(help="Name of the test-bed.")]

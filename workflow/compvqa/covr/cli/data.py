@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.data import Scenes
-from compvqa.cli.options import NOTHING, Code, Config, Frame, Seed, parquet_in, parse_shard, scene_tables
+from compvqa.cli.options import NOTHING, Code, Config, Frame, Scenes, Seed, parquet_in, parse_shard, scene_tables
 
 Graphs = Annotated[Path, typer.Option(help="Folder with subgraphs/ and occurrences/.")]
 Overlap = Annotated[Path, typer.Option(help="Table m(x, y).")]

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from compvqa import facts
-from compvqa.cli.data import Scenes
-from compvqa.cli.options import NOTHING, Code, Config, Frame, optional, scene_tables
+from compvqa.cli.options import NOTHING, Code, Config, Frame, Scenes, optional, scene_tables
 from compvqa.errors import InputError
 
 

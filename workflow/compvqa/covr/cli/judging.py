@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.models import Dataset, Scenes
-from compvqa.cli.options import Code, Config, Frame, Seed, parquet_in, scene_tables
+from compvqa.cli.models import Dataset
+from compvqa.cli.options import Code, Config, Frame, Scenes, Seed, parquet_in, scene_tables
 from compvqa.errors import InputError
 
 

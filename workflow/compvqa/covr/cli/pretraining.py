@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.models import Features, ModelRequest, Scenes
-from compvqa.cli.options import Code, Config, Frame, Seed, graph_tables, scene_tables
+from compvqa.cli.models import Features, ModelRequest
+from compvqa.cli.options import Code, Config, Frame, Scenes, Seed, graph_tables, scene_tables
 
 
 def pretrain(

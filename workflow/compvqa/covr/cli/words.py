@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from compvqa.cli.options import Code, Config, Frame, Seed, scene_tables
+from compvqa.cli.options import Code, Config, Frame, Scenes, Seed, scene_tables
 
-Scenes = Annotated[Path, typer.Option(help="Folder of the merged scene tables.")]
 LexiconFile = Annotated[Path, typer.Option("--lexicon", help="Lexicon of the vocabulary.")]
 Labels = Annotated[Path, typer.Option(help="Table of labelled pairs.")]
 
