@@ -12,14 +12,15 @@ from functools import reduce
 from importlib import import_module
 from operator import or_
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, get_args
+from typing import Annotated, Any, ClassVar, Protocol, get_args
 
-from pydantic import Field, NonNegativeInt, SerializeAsAny, create_model, field_validator, model_validator
+from pydantic import Field, SerializeAsAny, create_model, field_validator, model_validator
 
 from compvqa.errors import InputError
 from compvqa.evaluation.scores import ScoreSettings
 from compvqa.features.settings import FeatureSettings
 from compvqa.files import read_yaml
+from compvqa.models.settings import ModelsSettings
 from compvqa.paper.explorer.questions import ExplorerSettings
 from compvqa.plugins import engine_part, engines, find, names
 from compvqa.publish.settings import PublishSettings
@@ -62,72 +63,6 @@ class SplitsSection(SplitSettings):
     """Which splits are made, and what they share."""
 
     names: tuple[str, ...] = Field(("iid",), description="files of config/splits, without .yaml")
-
-
-class CurveSection(Settings):
-    """The effect of M (Figure 13): each model on each of these splits, with each of these M."""
-
-    splits: tuple[str, ...] = Field((), description="few-shot splits of splits.names")
-    models: tuple[str, ...] = Field((), description="the models of models.trained that it is of; empty: all")
-    sizes: tuple[NonNegativeInt, ...] = Field(
-        (0, 50, 125, 250, 500, 1000, 2500, 5000, 10_000, 20_000, 33_000),
-        description="M: how many train questions with the property are kept; all where there are fewer",
-    )
-
-
-class ModelsSection(Settings):
-    """Which models answer the questions, and what they are trained on."""
-
-    baselines: tuple[str, ...] = Field(
-        ("maj", "majtempl"),
-        description="models without training: modules of compvqa/models, such as maj, majtempl, qtype, executor",
-    )
-    trained: tuple[str, ...] = Field((), description="files of config/models, without .yaml")
-    asked: tuple[str, ...] = Field(
-        (),
-        description="vision-language models that are asked: files of config/models with a key inspect, without .yaml",
-    )
-    seeds: tuple[int, ...] = Field((1, 2), description="a run of each model for each of these")
-    splits: tuple[str, ...] = Field((), description="splits that models are trained on, besides iid")
-    splits_of: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="for a model, which of these splits it is trained on; others: all of them"
-    )
-    split_seeds: tuple[int, ...] = Field((), description="seeds of the runs on these splits; empty: as seeds")
-    variants: tuple[str, ...] = Field(
-        (),
-        description="variants of these runs, of those that a setup trains on every split, such as comp and size, or "
-        "small, medium and large; empty: all",
-    )
-    variants_of: dict[str, tuple[str, ...]] | None = Field(
-        None, description="for a split, the variants of its runs where these are not those of variants; null: for none"
-    )
-    easy: bool = Field(
-        False,
-        description="train each model on questions with random images for distractors as well (VBEasyDistractors)",
-    )
-    curve: CurveSection = CurveSection()
-    seen_before: Literal["mark", "refuse"] = Field(
-        "mark",
-        description="what becomes of a run whose pretraining asked questions with what its split holds out: mark: its "
-        "scores are marked wherever they are shown; refuse: it is not trained, and the run of the workflow stops",
-    )
-    pretrained: bool = Field(
-        True,
-        description="whether small models with a backbone first learn to match images and subgraphs, as an engine may "
-        "have them do; not where a split holds out what that would show",
-    )
-    pretraining_seed: int = Field(1, description="all runs of a model start from one pretraining, with this seed")
-    gpus: int = Field(
-        0,
-        ge=0,
-        description="GPUs that the training of a model on questions asks for and is shared by, each with its part of "
-        "every batch; all other jobs of models ask for one, or for none where this is 0",
-    )
-    cpus: int = Field(1, ge=1, description="cores that a training job asks for")
-
-    def variants_on(self, split: str) -> tuple[str, ...]:
-        """The variants that are named for a split's runs; none: all."""
-        return (self.variants_of or {}).get(split, self.variants)
 
 
 class PaperSection(Settings):
@@ -251,7 +186,7 @@ class Config(Settings):
     )
     splits: SplitsSection = SplitsSection()
     features: FeatureSettings = FeatureSettings()
-    models: ModelsSection = ModelsSection()
+    models: ModelsSettings = ModelsSettings()
     scores: ScoreSettings = ScoreSettings()
     samples: ExplorerSettings = ExplorerSettings()
     paper: PaperSection = PaperSection()
@@ -299,27 +234,13 @@ class Config(Settings):
         if len(set(names)) < len(names):
             raise ValueError("two sources have one name")
         self.dataset.check(self)
-        for where, named in (("models.splits", self.models.splits), ("models.curve.splits", self.models.curve.splits)):
-            unknown = sorted(set(named) - set(self.splits.names))
-            if unknown:
-                raise ValueError(f"{where} names {unknown[0]}, which is not in splits.names")
-        idle: dict[str, object] = {
-            "easy": self.models.easy,
-            "splits": self.models.splits and not self.models.asked,
-            "curve.splits": self.models.curve.splits,
-        }
-        for model, named in self.models.splits_of.items():
-            for name, known in ((model, self.models.trained), *((split, self.models.splits) for split in named)):
-                if name not in known:
-                    where = "models.trained" if name == model else "models.splits"
-                    raise ValueError(f"models.splits_of names {name}, which is not in {where}")
-        if unknown := sorted(set(self.models.variants_of or ()) - set(self.models.splits)):
-            raise ValueError(f"models.variants_of names {unknown[0]}, which is not in models.splits")
-        if not self.models.trained and any(idle.values()):
-            key = next(key for key, value in idle.items() if value)
-            raise ValueError(f"models.{key} does nothing without models.trained: name a model there, or leave it out")
-        if unknown := sorted(set(self.models.curve.models) - set(self.models.trained)):
-            raise ValueError(f"models.curve.models names {unknown[0]}, which is not in models.trained")
+        self.models.check(self.splits.names)
+        self._check_features()
+        self.publish.check_pictures(self.images)
+        return self
+
+    def _check_features(self) -> None:
+        """Refuse (ValueError) features of pictures that are not named, or of two kinds at once."""
         asked = {
             "pictures": self.has_grids(),
             "crops": self.has_crops(),
@@ -333,8 +254,6 @@ class Config(Settings):
         self.features.released.check_spaces(
             source.image_space or source.name for source in self.sources if source.enabled
         )
-        self.publish.check_pictures(self.images)
-        return self
 
     def has_features(self) -> bool:
         """Whether images have region features."""
