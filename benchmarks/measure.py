@@ -11,11 +11,25 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
+from types import TracebackType
 
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "workflow"))
+
+from compvqa.errors import InputError  # noqa: E402  (found by the line above)
+
+
+def _tell(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What the user of a benchmark can mend is one sentence, as on the command line."""
+    if isinstance(error, InputError):
+        sys.stderr.write(f"{error}\n")
+    else:
+        sys.__excepthook__(kind, error, trace)
+
+
+sys.excepthook = _tell
 
 
 @dataclass(frozen=True)
