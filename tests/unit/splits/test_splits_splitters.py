@@ -16,7 +16,7 @@ from compvqa.scenes.tables import SCENES
 from compvqa.splits.held import HeldOut
 from compvqa.splits.leaks import check_leaks
 from compvqa.splits.setups import find_setup
-from compvqa.splits.splitters import SPLITS, SplitSettings, read_definition, split
+from compvqa.splits.splitters import KEPT, SPLITS, SplitSettings, read_definition, split
 
 COUNT = to_json([Row("Find", ("cat",)), Row("Count", (), (0,))])
 COUNT_RED = to_json([Row("Find", ("cat",)), Row("Filter", ("red",), (0,)), Row("Count", (), (1,))])
@@ -87,6 +87,15 @@ def test_few_shot_keeps_m_more(make):
     assert len(parts["train"] & ids("train", True)) == 3
     assert parts["train"] >= ids("train", False)
     assert len(parts["train_size"]) == 5 and counts["filtered from train"] == 2
+
+
+def test_a_few_shot_split_says_how_many_it_keeps(make, tmp_path):
+    """M as it came out: scaled, or all that there are where M is more."""
+    for definition, scale, kept in ((FEW, 1, "3"), (FEW | {"m": 20}, 0.1, "2"), (FEW | {"m": 20}, 1, "5")):
+        make(PLAIN, definition, SplitSettings(m_scale=scale))
+        assert tables.metadata(tmp_path / "split.parquet")[KEPT] == kept
+    make(PLAIN, ZERO)
+    assert KEPT not in tables.metadata(tmp_path / "split.parquet")
 
 
 def test_more_shots_contain_fewer(make):

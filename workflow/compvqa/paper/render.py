@@ -36,9 +36,10 @@ _TEX |= {"×": r"$\times$", "−": "$-$", "·": r"$\cdot$", "’": "'", "‘": "
 NEAR = {"percent": 5.0, "points": 5.0, "score": 0.1}
 _COLORS = {"low": "red", "inside": "teal", "outside": "orange"}
 DOUBT = (
-    "In brackets: our interval, from bootstrap resamples (exact where all or no answers are right), and of how many "
-    "questions. Of several runs it reaches from the lowest end of any run's to the highest, so it is the widest that "
-    "they give."
+    "In brackets: our interval, by a bootstrap that draws questions or, where scores.resample or the questions' "
+    "language says so, images with all questions about each (exact for so many of them where all or no answers are "
+    "right), and of how many questions. Of several runs it reaches from the lowest end of any run's to the highest, so "
+    "it is the widest that they give."
 )
 # The end of the box that a LaTeX table is in, and that it fits on the page.
 _FIT = (

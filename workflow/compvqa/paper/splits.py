@@ -8,9 +8,11 @@ from pathlib import Path
 
 import duckdb
 
+from compvqa import tables
 from compvqa.files import read_yaml
 from compvqa.paper.data import Inputs, many, plain
 from compvqa.splits.setups import CHOOSE, FIT, TEST, iid
+from compvqa.splits.splitters import KEPT
 
 DEV, TESTED = iid.SETUP.of(CHOOSE), iid.SETUP.of(TEST)  # of the i.i.d. split
 
@@ -34,6 +36,7 @@ class Split:
     title: str
     file: Path | None
     parts: tuple[Part, ...]
+    kept: int | None = None  # M, the questions with what is held out that train keeps, of a few-shot split
 
     @property
     def fitted(self) -> list[Part]:
@@ -70,19 +73,20 @@ class Split:
 def read_splits(inputs: Inputs, setup: str) -> list[Split]:
     """The splits of the main chain that are defined for a setup (``few-shot``, ``zero-shot``), by name, with the parts
     of those made."""
-    made: dict[str, tuple[Path, tuple[Part, ...]]] = {}
+    made: dict[str, tuple[Path, tuple[Part, ...], int | None]] = {}
     with duckdb.connect() as db:
         for path in many(inputs, "splits"):
             sql = "select split_name, part, role, held_out, count(*) from read_parquet(?) group by all order by all"
             parts = db.execute(sql, [str(path)]).fetchall()
             name = parts[0][0] if parts else path.stem
-            made[plain(name)] = (path, tuple(Part(*of) for _, *of in parts))
+            kept = tables.metadata(path).get(KEPT)
+            made[plain(name)] = (path, tuple(Part(*of) for _, *of in parts), int(kept) if kept else None)
     found = []
     for path in files_of(many(inputs, "definitions")):
         data = read_yaml(path)
         if data.get("setup") == setup and not data.get("chain"):
             name = data.get("name", path.stem)
-            found.append(Split(name, data.get("title", name), *made.get(plain(name), (None, ()))))
+            found.append(Split(name, data.get("title", name), *made.get(plain(name), (None, (), None))))
     return sorted(found, key=lambda split: split.name)
 
 

@@ -36,6 +36,7 @@ from compvqa.splits.leaks import check_leaks
 from compvqa.splits.setups import ALL, FEW, FIT, NO, TEST, Definition, Part, Setup, SplitSettings, find_setup
 from compvqa.tables import Schema
 
+KEPT = "kept"  # in a split's metadata: M, the questions with what is held out that train keeps
 SPLITS = Schema(
     "splits",
     pa.schema(
@@ -105,7 +106,8 @@ def split(
         for question in parts[part.name]
     ]
     told = _pair_told(described, held_out, dataset, parts, scenes, settings.least_seen, out)
-    tables.write(out, replace(SPLITS, metadata=told.metadata()) if told else SPLITS, rows)
+    metadata = (told.metadata() if told else {}) | _kept(setup, of_side, held.asked, few)
+    tables.write(out, replace(SPLITS, metadata=metadata), rows)
     sizes = {f"out: {part}": len(questions) for part, questions in parts.items()}
     diverse = {"diversity of the pair": told.diversity} if told else {}
     return {"in": len(ids), "out": len(rows), **sizes, **counts, **diverse, **compared}
@@ -255,6 +257,12 @@ def _counts(
         if part.why_empty and not parts[part.name]:
             counts[f"empty: {part.name}, because {part.why_empty}"] = 1
     return counts
+
+
+def _kept(setup: Setup, of_side: Mapping[str, np.ndarray], held: np.ndarray, few: int) -> dict[str, str]:
+    """For the metadata of a split whose train keeps a few questions with what is held out: how many."""
+    sides = [part.side for part in setup.parts if part.held_out == FEW]
+    return {KEPT: str(min(few, int((of_side[sides[0]] & held).sum())))} if sides else {}
 
 
 def _filtered(part: Part, with_it: int, few: int) -> dict[str, int]:

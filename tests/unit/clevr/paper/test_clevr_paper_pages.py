@@ -256,12 +256,15 @@ def test_the_sample_is_of_a_picture_that_is_there(bed):
 
 
 def test_the_guide_shows_a_chain_and_a_tree(bed):
-    chain, tree = of_shape(bed.dataset, True, (7, 10)), of_shape(bed.dataset, False, (9, 13))
+    scene_id = world.shown_scene(Scenery.of(bed.inputs))
+    chain, tree = (of_shape(bed.dataset, *of, scene_id) for of in ((True, (7, 10)), (False, (9, 13))))
     assert all(len(row.dependencies) <= 1 for row in from_json(chain.program))
     assert any(row.operation in ("union", "intersect") for row in from_json(tree.program))
     shown = words_of(guide, bed.inputs)
     for question in (chain, tree):
         assert question.text in [" ".join(text.split()) for text in shown]
+        told = [text for text in shown if text.endswith(f"of {len(question.rows)} functions, about another picture")]
+        assert bool(told) == (question.scene_id != scene_id)
         rows = Counter(" ".join([row.operation, *row.arguments]) for row in from_json(question.program))
         assert not rows - Counter(shown)
     assert {"left", "right", "front", "behind", "filter_<attribute>", "cylinder"} <= {*shown}
@@ -314,7 +317,7 @@ def test_no_number_of_a_bar_is_under_the_key_of_the_types(bed, other):
 
 def test_names_in_the_guides_picture_are_over_no_object(bed):
     ax = drawn(guide, bed.inputs).axes[0]
-    graph = SceneStore(bed.scenes).graph(world._scene(Scenery.of(bed.inputs)))
+    graph = SceneStore(bed.scenes).graph(world.shown_scene(Scenery.of(bed.inputs)))
     boxes = [thing.box for thing in graph.objects.values()]
     things = [Bbox([(x, y), (x + w, y + h)]).transformed(ax.transData) for x, y, w, h in boxes]
     names = [text.get_window_extent() for text in ax.texts if len(text.get_text().split()) == 4]
@@ -324,7 +327,7 @@ def test_names_in_the_guides_picture_are_over_no_object(bed):
 
 
 def test_the_guide_says_of_which_shape_no_question_is(bed, other):
-    chain = of_shape(bed.dataset, True, (7, 10)).text
+    chain = of_shape(bed.dataset, True, (7, 10), world.shown_scene(Scenery.of(bed.inputs))).text
     shown = words_of(guide, other([row for row in bed.rows() if row["text"] == chain][:1]).inputs)
     assert "No question of this dataset is a tree." in shown
     assert not any(text.startswith("No question") for text in words_of(guide, bed.inputs))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compvqa.covr.filters.floors import Measured, area, balanced
+from compvqa.covr.filters.floors import Measured, area, balanced, share, share_of
 
 PAIRS = st.lists(st.tuples(st.sampled_from((0.1, 0.2, 0.3)), st.booleans()), min_size=1, max_size=20)
 
@@ -63,6 +63,26 @@ def test_pairs_of_one_image_are_right_or_wrong_together_in_the_interval_of_an_ar
     assert 180 <= held[True] <= 200 and held[False] < 160
     apart = [f"s:{n}" for n in range(len(truth))]
     assert area(scores, truth, images=apart) == area(scores, truth)
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=60), st.integers(1, 5))
+def test_a_share_of_alike_ones_has_the_interval_of_one_a_unit(found, copies):
+    """Copies tell nothing; where each is a unit of its own, all count."""
+    units = [f"unit {n}" for n in range(len(found))]
+    one = share(sum(found), len(found))
+    told = share_of(np.repeat(found, copies), np.repeat(units, copies))
+    assert (told.value, told.low, told.high) == pytest.approx((one.value, one.low, one.high), abs=1e-9)
+
+
+def test_the_interval_of_a_share_holds_the_truth_where_those_of_a_unit_are_alike():
+    """Of 40 units of 1 to 9 with shares of their own, about .1: as often as it says, and Wilson's of all does not."""
+    random, held = np.random.default_rng(0), {"units": 0, "all": 0}
+    for _ in range(400):
+        units = np.repeat(np.arange(40), random.integers(1, 10, 40))
+        found = random.random(len(units)) < random.beta(0.1, 0.9, 40)[units]
+        for name, told in (("units", share_of(found, units)), ("all", share(int(found.sum()), len(found)))):
+            held[name] += told.low <= 0.1 <= told.high
+    assert held["units"] > 0.9 * 400 > held["all"]
 
 
 def test_a_constant_and_all_but_a_few_random_filters_are_below_the_floor():

@@ -92,8 +92,8 @@ def sorts_of_one_scene(dataset: Path, scenery: Scenery) -> dict[str, Question]:
     return chosen[min(chosen, key=cost)] if chosen else {}
 
 
-def _questions(dataset: Path, sql: str) -> Iterator[Question]:
-    for question_id, text, answer, program, scene_id, template, sorts in rows(dataset, sql):
+def _questions(dataset: Path, sql: str, **given: str) -> Iterator[Question]:
+    for question_id, text, answer, program, scene_id, template, sorts in rows(dataset, sql, **given):
         yield Question(question_id, text, answer, program, scene_id, template, tuple(sorts))
 
 
@@ -108,14 +108,14 @@ def _each_once(questions: Sequence[Question]) -> dict[str, Question]:
     return {sort: found[sort] for sort in SORTS if sort in found}
 
 
-def of_shape(dataset: Path, chain: bool, length: Sequence[int]) -> Question | None:
-    """A readable question whose program is a chain, or a tree that joins two sets, of so many functions (from, to) and
-    with a spatial relation as far as there is one; None where there is no chain, or tree."""
+def of_shape(dataset: Path, chain: bool, length: Sequence[int], scene_id: str) -> Question | None:
+    """A readable question whose program is a chain, or a tree that joins two sets, of so many functions (from, to),
+    about the scene and with a spatial relation as far as there is one; None where there is no chain, or tree."""
     shape = f"not {LOGIC} and not {COMPARED}" if chain else LOGIC
     sql = f"""select {_COLUMNS} from asked where {_KNOWN} and {shape}
-        order by json_array_length(program) not between {length[0]} and {length[1]}, not ({SPATIAL}),
-            greatest(len(string_split(text, ' ')) - {LONG}, 0), md5(question_id) limit 1"""
-    return next(_questions(dataset, sql), None)
+        order by json_array_length(program) not between {length[0]} and {length[1]}, scene_ids[1] <> $scene_id,
+            not ({SPATIAL}), greatest(len(string_split(text, ' ')) - {LONG}, 0), md5(question_id) limit 1"""
+    return next(_questions(dataset, sql, scene_id=scene_id), None)
 
 
 def queries_with_relation(dataset: Path) -> Iterator[Question]:

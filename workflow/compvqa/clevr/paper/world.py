@@ -35,11 +35,10 @@ SWATCH = 0.075  # inches
 PAD, AROUND = 1.0, 6  # points of background around a name; pixels of a box around a centre, to each side
 
 
-def draw_world(page: Page, scenery: Scenery, found: dict[str, dict[str, int]]) -> None:
-    """Draw at the page's left edge a picture with its objects' names, the directions of relations, and how many objects
-    have each attribute (:func:`attributes`)."""
+def draw_world(page: Page, scenery: Scenery, scene_id: str, found: dict[str, dict[str, int]]) -> None:
+    """Draw at the page's left edge the picture of a scene (none where its id is "") with its objects' names, the
+    directions of relations, and how many objects have each attribute (:func:`attributes`)."""
     page.write(EDGE, EDGE, "Objects, attributes and relations", **TITLE)
-    scene_id = _scene(scenery)
     if scene_id:
         ax = page.axes(EDGE, EDGE + 0.3, *PICTURE)
         graph, size = scenery.graph(scene_id), scenery.size(scene_id)
@@ -72,8 +71,9 @@ def _high(found: dict[str, int]) -> float:
     return 0.2 * -(-len(found) // 2) + 0.1
 
 
-def _scene(scenery: Scenery) -> str:
-    """A scene with a picture, as far as there is one, and with few objects far from each other."""
+def shown_scene(scenery: Scenery) -> str:
+    """The id of a scene with a picture, as far as there is one, and with few objects far from each other; "" without
+    scenes."""
     ids = scenery.store.scenes["scene_id"].to_pylist()
     tried = sorted(ids, key=lambda scene_id: stable_hash("guide", scene_id))[:300]
 

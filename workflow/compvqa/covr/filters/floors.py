@@ -2,7 +2,7 @@
 
 The intervals are of Wilson's kind, which are sound with few pairs and at 0 and 1: of the mean of two shares by
 Newcombe's square-and-add, of the area under the ROC curve by Newcombe's fifth method (Statistics in Medicine 2006).
-They take pairs for independent of each other, but for an area it can be told which are not.
+They take pairs for independent of each other, but of a share and an area it can be told which are not.
 """
 
 from __future__ import annotations
@@ -43,6 +43,30 @@ def share(k: int, n: int, level: float = LEVEL) -> Measured:
         return Measured(None)
     between = binomtest(int(k), int(n)).proportion_ci(level, method="wilson")
     return Measured(int(k) / int(n), float(between.low), float(between.high))
+
+
+def share_of(held: np.ndarray, units: Sequence[str] | np.ndarray, level: float = LEVEL) -> Measured:
+    """The share that is ``held`` (bool [n]), where those of one unit (``units`` [n]) are alike.
+
+    Wilson's interval, for as many independent ones as would have the same variance; of all or none, for one a unit.
+    """
+    n = len(held)
+    if not n:
+        return Measured(None)
+    _, of = np.unique(np.asarray(units), return_inverse=True)
+    sizes, hits = np.bincount(of).tolist(), np.bincount(of[held.astype(bool)], minlength=of.max() + 1).tolist()
+    value = sum(hits) / n
+    # whole numbers, so that no sum depends on its order
+    apart = sum((n * hit - sum(hits) * size) ** 2 for hit, size in zip(hits, sizes, strict=True)) / n**4
+    independent = min(value * (1 - value) / apart, n) if apart and 0 < value < 1 else len(sizes)
+    return Measured(value, *_wilson(value, independent, level))
+
+
+def _wilson(value: float, n: float, level: float) -> tuple[float, float]:
+    z = float(norm.ppf((1 + level) / 2))
+    middle, half = value + z * z / (2 * n), z * (value * (1 - value) / n + (z / (2 * n)) ** 2) ** 0.5
+    low, high = ((middle + side * half) / (1 + z * z / n) for side in (-1, 1))
+    return (max(low, 0.0) if value else 0.0), (min(high, 1.0) if value < 1 else 1.0)
 
 
 def balanced(said: np.ndarray, truth: np.ndarray, level: float = LEVEL) -> Measured:

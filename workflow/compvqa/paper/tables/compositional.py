@@ -98,10 +98,24 @@ def _notes(reference: Reference, splits: Mapping[str, Sequence[Split]]) -> list[
         f"{size} that the model closes, at least 0; no gap: {size} is no better than {text_only}. Red: the model is "
         f"below {text_only} in {100 * SURE:g} % of the resamples or more.",
     ]
+    kept: dict[int, list[str]] = {}
+    for same in splits.values():
+        for split in same:
+            if split.kept is not None:
+                kept.setdefault(split.kept, []).append(split.name)
+    if kept:
+        notes.append(f"M here: {_numbers(kept)}.")
     for same in splits.values():
         empty = [s for s in same if s.file and s.empty]
         notes += [f"{s.title if len(same) == 1 else s.name} is empty: {s.empty}." for s in empty]
     return notes
+
+
+def _numbers(named: Mapping[int, Sequence[str]]) -> str:
+    """Numbers with the splits that have them; a number alone where all have it."""
+    if len(named) == 1:
+        return f"{next(iter(named)):,}"
+    return "; ".join(f"{number:,} ({', '.join(names)})" for number, names in sorted(named.items(), reverse=True))
 
 
 def _row(label: str, splits: Sequence[Split], ours: Ours, reference: Reference) -> Row:

@@ -11,7 +11,7 @@ from compvqa.clevr.language import GROUPS, LANGUAGE
 from compvqa.clevr.paper.drawing import draw_program, extent
 from compvqa.clevr.paper.examples import Question, Scenery, of_shape
 from compvqa.clevr.paper.tables.functions import takes
-from compvqa.clevr.paper.world import SMALL, TITLE, attributes, draw_world, height
+from compvqa.clevr.paper.world import SMALL, TITLE, attributes, draw_world, height, shown_scene
 from compvqa.paper import style
 from compvqa.paper.data import Inputs, one
 from compvqa.paper.page import EDGE, Page
@@ -28,18 +28,19 @@ CHARACTERS = 26, 46  # of a line of the question over a program of one, or two, 
 def make(inputs: Inputs, reference: Reference) -> Figure:
     """The left part is of the scenes, the middle of the dataset, the right of the language."""
     scenery, dataset = Scenery.of(inputs), one(inputs, "dataset")
-    asked = [of_shape(dataset, True, CHAIN), of_shape(dataset, False, TREE)]
+    scene_id = shown_scene(scenery)
+    asked = [of_shape(dataset, True, CHAIN, scene_id), of_shape(dataset, False, TREE, scene_id)]
     shown = [(question, from_json(question.program)) for question in asked if question]
     found = attributes(one(inputs, "scenes"))
     page = Page.new(max([height(found), CATALOG, *(OVER + extent(program)[1] + EDGE for _, program in shown)]))
-    draw_world(page, scenery, found)
-    _questions(page, shown)
+    draw_world(page, scenery, scene_id, found)
+    _questions(page, shown, scene_id)
     _catalog(page)
     return page.figure
 
 
-def _questions(page: Page, shown: Sequence[tuple[Question, Program]]) -> None:
-    """Each question with its answer above its program."""
+def _questions(page: Page, shown: Sequence[tuple[Question, Program]], scene_id: str) -> None:
+    """Each question with its answer above its program, and whether it is about another picture than the scene's."""
     x = MIDDLE
     page.write(x, EDGE, "Questions and their programs", **TITLE)
     if not shown:
@@ -47,8 +48,9 @@ def _questions(page: Page, shown: Sequence[tuple[Question, Program]]) -> None:
     for question, program in shown:
         branches = extent(program)[0] > 2
         lines = textwrap.wrap(question.text, CHARACTERS[branches])
-        told = "a tree" if branches else "a chain"
-        page.write(x, EDGE + 0.3, f"{told} of {len(program)} functions", fontsize=8, color=style.SOFT)
+        told = f"a {'tree' if branches else 'chain'} of {len(program)} functions"
+        told += ", about another picture" * (question.scene_id != scene_id)
+        page.write(x, EDGE + 0.3, told, fontsize=8, color=style.SOFT)
         page.write(x, EDGE + 0.5, "\n".join(lines), fontsize=8.5, linespacing=1.3)
         answer = {"fontsize": 8.5, "fontweight": "bold", "color": style.BLUE}
         page.write(x, EDGE + 0.54 + 0.165 * len(lines), question.answer, **answer)

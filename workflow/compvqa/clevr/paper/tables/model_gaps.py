@@ -50,8 +50,12 @@ def _of_model(label: str, model: Model, ours: list[Tested], results: Results) ->
     rows: list[Row] = []
     for many in diversities([*ours, *papers]):
         runs, paper = ([run for run in of if run.held.diversity == many] for of in (ours, papers))
-        pairs = len(grouped(runs or paper, lambda run: run.drawn))
-        counts = (Cell(pairs, form="count"), Cell(len(runs), form="count"), Cell(bits_of(runs or paper), form="none"))
+        here, printed_pairs = (len(grouped(of, lambda run: run.drawn)) for of in (runs, paper))
+        counts = (
+            Cell(here, paper=printed_pairs or None, form="count"),
+            Cell(len(runs), form="count"),
+            Cell(bits_of(runs or paper), form="none"),
+        )
         cells = []
         for measure in MEASURES.values():
             there = having(paper, measure)

@@ -15,12 +15,14 @@ COLUMNS = ("Attribute types", "Diversity", "Bits", "Split")
 
 
 def make(inputs: Inputs, reference: Reference) -> Table:
-    """A row a pair: the paper's in its order, then those of further files; of vocabularies that are not cut."""
+    """A row a pair: the paper's in its order, then those of further files; of vocabularies that are not cut. A split is
+    named where it was made here."""
     names = {read_yaml(path).get("name", path.stem) for path in files_of(many(inputs, "definitions"))}
     held = held_out(many(inputs, "definitions"), names, vocabulary_of(read_words(one(inputs, "words"))))
     pairs = {frozenset(of.pair): of for of in held.values() if not of.draw}
     labels = {frozenset(label.split()): label for label in reference.rows}
     labels |= {pair: of.label for pair, of in pairs.items() if pair not in labels}
+    made = {path.stem for path in inputs.get("splits", ())}
     rows = []
     for pair, label in labels.items():
         kinds, many_of = (reference.value(label, column) for column in COLUMNS[:2])
@@ -30,11 +32,12 @@ def make(inputs: Inputs, reference: Reference) -> Table:
                 Cell(of.kinds, paper=kinds),
                 Cell(of.diversity, paper=many_of, form="count"),
                 Cell(of.bits, form="points"),
-                Cell(of.split),
+                Cell(of.split) if of.split in made else Cell(form="none"),
             ]
         rows.append(Row(label, tuple(cells)))
     notes = [
         "Diversity: combinations of the pair's types, the pair itself counted; train has all others.",
+        "Split: the one of this test-bed that holds the pair out of the whole vocabulary, if there is one.",
         "Bits: what one value tells of the other where the pair is missing, and its rival.",
     ]
     title, citation = reference.title, reference.citation

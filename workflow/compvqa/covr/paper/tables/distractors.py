@@ -43,7 +43,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
                 key = (of, arm, kind)
                 cells = [Cell(found.n(*key, FALSE), form="count")]
                 for measure in MEASURES.values():
-                    of_paper = measure == LACKS and not kind and IMAGES in filters_of(arm)
+                    of_paper = measure == LACKS and not kind and (of == IMAGES or filters_of(arm) == [IMAGES])
                     cells.append(found.cell(*key, measure, paper=aim.value if of_paper else None))
                 rows.append(Row(kind or label, tuple(cells), rule_above=not kind and bool(rows), minor=bool(kind)))
     notes = (f"{aim.text}.", *reference.notes)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 
-import numpy as np
 import pandas as pd
 
-from compvqa.covr.filters.floors import Measured, area, share
-from compvqa.covr.paper.shares import percent
+from compvqa.covr.filters.floors import Measured, area
+from compvqa.covr.paper.shares import DOUBT, invalid_of
 from compvqa.paper.data import Inputs, frame, many, one
 from compvqa.paper.reference import Reference
 from compvqa.paper.render import Cell, Row, Table
@@ -30,11 +29,11 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     Of the generated questions that were judged; the last two columns are of the balanced dataset, all of it and its
     test part.
     """
-    generated = frame(one(inputs, "generated"), ["question_id", "template", "valid"])
+    generated = frame(one(inputs, "generated"), ["question_id", "template", "valid", "start_scene"])
     kept = frame(one(inputs, "questions"), ["question_id", "seed"])
     risks = pd.concat(frame(path, ["question_id", "seed", "risk"]) for path in many(inputs, "risks"))
     judged = generated.merge(kept.merge(risks), on="question_id")
-    dataset = frame(one(inputs, "validity"), ["template", "part", "valid"])
+    dataset = frame(one(inputs, "validity"), ["template", "part", "valid", "start_scene"])
     rows = [
         Row(str(template), (*_generated(of), *_balanced(dataset[dataset["template"] == template])))
         for template, of in judged.groupby("template")
@@ -44,7 +43,7 @@ def make(inputs: Inputs, reference: Reference) -> Table:
     worst = (_over(cells, max) if name != AREA else Cell() for cells, name in zip(columns, COLUMNS[1:], strict=True))
     rows.append(Row("mean of all templates", whole, rule_above=True))
     rows.append(Row("worst template", (Cell(form="count"), *worst)))
-    return Table(reference.title, reference.citation, "Template", COLUMNS, tuple(rows), reference.notes)
+    return Table(reference.title, reference.citation, "Template", COLUMNS, tuple(rows), reference.notes, doubt=DOUBT)
 
 
 def _generated(of: pd.DataFrame) -> list[Cell]:
@@ -52,23 +51,18 @@ def _generated(of: pd.DataFrame) -> list[Cell]:
     the risk, and the shares that are invalid of those with the least risk."""
     ordered = of.sort_values(["risk", "question_id"])
     invalid = (~ordered["valid"]).to_numpy(bool)
-    surest = (invalid[: max(round(len(of) * part / 100), 1)] for part in SHARES)
+    surest = (ordered[: max(round(len(of) * part / 100), 1)] for part in SHARES)
     return [
         Cell(len(of), form="count"),
-        _invalid(invalid, told=True),
+        invalid_of(of, told=True),
         Cell(100 * float(of["risk"].mean())),
-        _area(area(ordered["risk"].to_numpy(), invalid)),
-        *map(_invalid, surest),
+        _area(area(ordered["risk"].to_numpy(), invalid, images=ordered["start_scene"].to_numpy())),
+        *map(invalid_of, surest),
     ]
 
 
 def _balanced(of: pd.DataFrame) -> list[Cell]:
-    return [_invalid((~part["valid"]).to_numpy(bool)) for part in (of, of[of["part"] == TEST])]
-
-
-def _invalid(invalid: np.ndarray, told: bool = False) -> Cell:
-    """The share of invalid questions, of how many if that is not ``told`` elsewhere."""
-    return percent(share(int(invalid.sum()), len(invalid)), None if told else len(invalid))
+    return [invalid_of(part) for part in (of, of[of["part"] == TEST])]
 
 
 def _area(found: Measured) -> Cell:
