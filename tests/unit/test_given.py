@@ -46,6 +46,19 @@ def test_truths_and_numbers_are_answers_too(tmp_path, value, text):
     assert rows_of(tmp_path / "a.jsonl") == rows_of(tmp_path / "a.parquet") == [("q", text)]
 
 
+def test_a_long_reply_is_read(tmp_path):
+    (tmp_path / "a.csv").write_text(f"question_id,answer\nq,{'so ' * 100_000}\n")
+    assert rows_of(tmp_path / "a.csv") == [("q", "so " * 100_000)]
+
+
+def test_a_damaged_parquet_file_is_told_as_one(tmp_path):
+    pq.write_table(pa.table({"question_id": ["q"] * 9, "answer": list("abcdefghi")}), tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    (tmp_path / "a.parquet").write_bytes(whole[:4] + bytes(60) + whole[64:])
+    with pytest.raises(InputError, match="a.parquet is no readable Parquet file"):
+        rows_of(tmp_path / "a.parquet")
+
+
 def test_a_number_that_is_none_is_empty(tmp_path):
     pq.write_table(pa.table({"question_id": ["q"], "answer": [float("nan")]}), tmp_path / "a.parquet")
     assert rows_of(tmp_path / "a.parquet") == [("q", "")]
@@ -59,7 +72,10 @@ def test_a_number_that_is_none_is_empty(tmp_path):
         ("a.csv", b"", "a.csv lacks the column question_id"),
         ("a.jsonl", b'{"question_id": ' + b"1" * 5000, "line 1 has a number of too many digits"),
         ("a.csv", b"question_id,answer\nq,red,blue\n", "line 2: too many fields"),
-        ("a.csv", b"question_id,answer\nq\xff,red\n", "is not UTF-8"),
+        ("a.csv", b"question_id,answer\n" + 9000 * b"q,red\n" + b"q\xff,red\n", "line 9002, is not UTF-8"),
+        ("a.csv", b'question_id,answer\nq,"red\nr,blue\ns,green\n', "line 2: this is no CSV .*; correct its quotes"),
+        ("a.jsonl", b"[" * 100_000, "line 1 has brackets in brackets"),
+        ("a.jsonl", b'{"question_id": "q", "answer": "\\ud83d"}\n', r"line 1: '\\ud83d' has half of a character"),
         ("a.jsonl", b'{"question_id": "q", "answer": "red"}\n{"question_id"', "line 2: this is no JSON"),
         ("a.jsonl", b'{"question_id": "q"}\n', "line 1 lacks the column answer"),
         ("a.jsonl", b'["q", "red"]\n', "line 1: this is no object"),

@@ -72,6 +72,15 @@ def test_rows_of_keys_are_read_of_row_groups_that_may_have_them(tmp_path_factory
     assert opened == [n for n, has in enumerate(groups) if any(min(has) <= name <= max(has) for name in wanted)]
 
 
+def test_a_folder_is_no_file_to_write_and_a_file_no_folder(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    for path, words in (("folder", "folder is a folder: name a file to write"), ("file/a", "file is no folder")):
+        with pytest.raises(InputError, match=words), tables.replacing(tmp_path / path) as temporary:
+            temporary.write_text("a")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
 def test_reading_says_in_one_sentence_what_is_wrong(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         tables.read(tmp_path / "none.parquet", PAIRS)

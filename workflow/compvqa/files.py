@@ -13,6 +13,7 @@ from compvqa import tables
 from compvqa.errors import InputError
 
 CORRECT = "correct the path"
+TOO_DEEP = "has brackets in brackets that are too many to be read"
 TOO_LONG = "has a number of too many digits"  # Python reads integers of 4,300
 # Each job of a workflow reads all small files again: in C that takes a tenth of the time.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -36,6 +37,8 @@ def read_json(path: Path | str, remedy: str = CORRECT) -> dict[str, Any]:
         raise InputError(f"{path} is not valid JSON (line {error.lineno}: {error.msg}): correct it.") from None
     except ValueError:
         raise InputError(f"{path} {TOO_LONG}: correct it.") from None
+    except RecursionError:
+        raise InputError(f"{path} {TOO_DEEP}: correct it.") from None
     return _mapping(path, data)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compvqa.errors import InputError
-from compvqa.files import TOO_LONG
+from compvqa.files import TOO_DEEP, TOO_LONG
 
 Rows = Iterator[tuple[str, Mapping[str, object]]]
+csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # a reply may be longer than 131,072 characters
 
 
 def read_given(
@@ -39,8 +41,14 @@ def read_given(
             yield where, tuple(_text(where, row.get(column), column in nested) for column in every)
     except OSError as error:
         raise InputError(f"{path} cannot be opened ({error.strerror}): correct the path.") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (near byte {error.start:,}): convert it to UTF-8.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}, line {_no_text(path)}, is not UTF-8 text: convert it to UTF-8.") from None
+
+
+def _no_text(path: Path) -> int:
+    """The first line of a file that is not UTF-8."""
+    with path.open("rb") as file:
+        return next(number for number, line in enumerate(file, 1) if line.decode("utf-8", "ignore").encode() != line)
 
 
 def _tsv(path: Path, columns: Sequence[str], optional: Sequence[str]) -> Rows:
@@ -49,17 +57,19 @@ def _tsv(path: Path, columns: Sequence[str], optional: Sequence[str]) -> Rows:
 
 def _csv(path: Path, columns: Sequence[str], optional: Sequence[str], between: str = ",") -> Rows:
     with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.DictReader(file, delimiter=between)
-        if missing := [column for column in columns if column not in (reader.fieldnames or ())]:
-            raise InputError(f"{path} lacks the column {missing[0]}: name {', '.join(columns)} in its first line.")
+        reader = csv.DictReader(file, delimiter=between, strict=True)
         try:
+            if missing := [column for column in columns if column not in (reader.fieldnames or ())]:
+                raise InputError(f"{path} lacks the column {missing[0]}: name {', '.join(columns)} in its first line.")
             for row in reader:
                 where = f"{path}, line {reader.line_num}"
                 if None in row:
                     raise InputError(f"{where}: too many fields; put texts with a comma in quotes.")
                 yield where, row
         except csv.Error as error:
-            raise InputError(f"{path}, line {reader.line_num}: this is no CSV ({error}); correct it.") from None
+            raise InputError(
+                f"{path}, line {reader.line_num + 1}: this is no CSV ({error}); correct its quotes."
+            ) from None
 
 
 def _json_lines(path: Path, columns: Sequence[str], optional: Sequence[str]) -> Rows:
@@ -74,6 +84,8 @@ def _json_lines(path: Path, columns: Sequence[str], optional: Sequence[str]) -> 
                 raise InputError(f"{where}: this is no JSON ({error.msg}); correct it.") from None
             except ValueError:
                 raise InputError(f"{where} {TOO_LONG}: correct it.") from None
+            except RecursionError:
+                raise InputError(f"{where} {TOO_DEEP}: correct it.") from None
             if not isinstance(row, dict):
                 raise InputError(f"{where}: this is no object; give one with {', '.join(columns)}.")
             yield where, row
@@ -83,11 +95,15 @@ def _parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -> Row
     with path.open("rb") as opened:
         try:
             file = pq.ParquetFile(opened)
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path} is no readable Parquet file ({error}): write it anew.") from None
         batches = file.iter_batches(columns=[name for name in (*columns, *optional) if name in file.schema_arrow.names])
-        for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
-            yield f"{path}, row {number}", row
+        rows = (row for batch in batches for row in batch.to_pylist())
+        try:
+            for number, row in enumerate(rows, 1):
+                yield f"{path}, row {number}", row
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path} is no readable Parquet file ({error}): write it anew.") from None
 
 
 def _text(where: str, value: object, nested: bool) -> str:
@@ -100,5 +116,8 @@ def _text(where: str, value: object, nested: bool) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, str | int | float):
-        return str(value)
+        text = str(value)
+        if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+            raise InputError(f"{where}: {text!r} has half of a character; correct it.")
+        return text
     raise InputError(f"{where}: {value!r} is neither text nor a number; correct it.")

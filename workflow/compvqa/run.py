@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,6 +75,14 @@ def _known(model: type[BaseModel], where: Iterable[int | str]) -> Iterable[str]:
     return model.model_fields
 
 
+def _check_apart(inputs: Iterable[Path], outputs: Iterable[Path]) -> None:
+    """Refuse to write over what is read."""
+    read = {os.path.abspath(path) for path in inputs}
+    for path in outputs:
+        if os.path.abspath(path) in read:
+            raise InputError(f"{path} is read, and would be written over: name another file to write.")
+
+
 def run_stage(
     stage: str,
     modules: Iterable[str],
@@ -101,6 +110,7 @@ def run_stage(
     for needed in inputs:
         if not needed.exists():
             raise InputError(f"{needed} does not exist: run the stage that makes it, or correct the path.")
+    _check_apart(inputs, [*outputs, *([note] if note else [])])
     check_intact(inputs)
     data = settings.model_dump(mode="json") if isinstance(settings, BaseModel) else settings
     recipe = record.recipe_id(stage, digest, data, seed, record.files_of(inputs))

@@ -67,16 +67,21 @@ def running() -> str:
 def replacing(path: Path | str) -> Iterator[Path]:
     """A temporary path beside ``path`` that is renamed to ``path`` when the block ends well.
 
-    Raises :class:`InputError` naming ``path`` where the disk is full.
+    Raises :class:`InputError` naming ``path`` where the disk is full, or where ``path`` is a folder or in none.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"{path.parent} is no folder, so that nothing can be written there: name another.") from None
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
         os.replace(temporary, path)
     except InputError:
         raise
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder: name a file to write.") from None
     except Exception as error:
         if told := disk_full(error, path):
             raise told from None

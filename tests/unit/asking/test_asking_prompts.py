@@ -32,6 +32,9 @@ def test_pictures_have_their_numbers(prompts):
         ({"text": "{question} {answer}"}, "{answer} is none of answers, images, question"),
         ({"text": "What?"}, "does not name {question}"),
         ({"text": "{question} {"}, "Single '{' encountered"),
+        ({"text": "{question:d}"}, "{question} has more in its braces than the name"),
+        ({"text": "{question!r}"}, "{question} has more in its braces than the name"),
+        ({"text": "{question}", "label": "{number:s}"}, "{number} has more in its braces than the name"),
         ({"text": "{question}", "label": "{index}"}, "{index} is not {number}"),
     ],
 )

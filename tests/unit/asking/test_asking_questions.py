@@ -9,6 +9,7 @@ from compvqa.asking.questions import Questions
 from compvqa.asking.replies import REPLIES
 from compvqa.asking.settings import AskedModel
 from compvqa.errors import InputError
+from compvqa.scenes.tables import SCENES
 from compvqa.splits.setups import find_setup
 from fixtures.asked import Bed
 
@@ -30,6 +31,18 @@ def test_each_question_of_the_parts_is_asked_of_its_pictures_in_order(bed):
     assert {name: shown.answer for name, shown in found.items()} == bed.right()
     for name, shown in found.items():
         assert shown.pictures == tuple(bed.picture(number) for number in bed.shown(int(name[1:])))
+
+
+def test_parts_and_scenes_of_another_split_are_told_in_a_sentence(bed, tmp_path):
+    with pytest.raises(InputError, match="has no question of the dataset in tset: choose of test, train"):
+        asked(bed, parts=["tset"])
+    with pytest.raises(InputError, match="scenes.parquet is no splits table: it lacks the column split_name"):
+        asked(bed, split=bed.folder / "scenes.parquet")
+    others, dataset = tmp_path / "scenes.parquet", bed.folder / "questions.parquet"
+    tables.write(others, SCENES, [])
+    questions = Questions(dataset, None, others, {}, AskedModel(inspect="a/b"), 1)
+    with pytest.raises(InputError, match="is about the scene .*, which .*scenes.parquet has not: give the"):
+        list(questions.asked(["test"]))
 
 
 def test_blind_there_is_no_picture_and_permuted_the_same_in_an_order_of_the_seed(bed):

@@ -59,6 +59,14 @@ def test_each_outcome_is_told(scenes, tmp_path):
     assert shown[1].why == "program is ill-typed: row 3: count depends on row 2, which is not above it"
 
 
+def test_malformed_scenes_of_a_file_are_told(tmp_path):
+    path, told = tmp_path / "scenes.json", []
+    path.write_text(json.dumps({"info": {}, "scenes": [record(0), record(0), record(1) | {"objects": 3}]}))
+    assert [*scenes_of(path, tell=told.append)] == ["CLEVR_train_000000"]
+    assert len(told) == 2 and told[0].startswith("CLEVR_train_000000 (scene): scene id repeated")
+    assert told[1].startswith("CLEVR_train_000001 (")
+
+
 def test_a_folder_of_tables_gives_the_same_scenes(folder):
     assert sorted(scenes_of(folder)) == [f"CLEVR_train_{number:06d}" for number in range(13)]
 

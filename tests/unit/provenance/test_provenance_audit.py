@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from compvqa import tables
 from compvqa.files import write_json
 from compvqa.provenance.audit import Target, splits_in, way
 from compvqa.provenance.manifest import MANIFEST
+from compvqa.provenance.stories import membership
 from compvqa.provenance.telling import way as told_way
 from compvqa.run import run_stage
+from compvqa.splits.splitters import SPLITS
+from fixtures.split_rows import split_rows
 
 URL = "https://h/names.txt"
 
@@ -38,6 +42,12 @@ def test_downloads_are_pinned_or_trusted_on_first_use(tmp_path, monkeypatch, sha
     with console.capture() as shown:
         console.print(told_way(told))
     assert f"from {URL} (MIT, {trust})" in shown.get()
+
+
+def test_of_no_question_no_parts_are_told(tmp_path):
+    tables.write(tmp_path / "s.parquet", SPLITS, split_rows("few", "few-shot", {"train": ["q"]}))
+    assert membership([tmp_path / "s.parquet"], []) == {}
+    assert membership([tmp_path / "s.parquet"], ["q", "r"]) == {"q": {"few": "train"}}
 
 
 def test_splits_that_an_earlier_config_left_are_not_told_of_a_question(tmp_path):

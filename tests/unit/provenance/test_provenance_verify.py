@@ -244,6 +244,10 @@ def test_the_command_writes_all_that_it_found_to_a_file():
     [
         (["--manifest-sha256", "0"], "tell what --verify is to find"),
         (["--verify", "--signer", "ann"], "give the file of allowed signers too"),
+        (["--diff", "a", "b", "--manifest-sha256", "0"], "tell what --verify is to find"),
+        (["--diff", "a", "b", "--verify"], "--diff and --verify are of different audits: give one of them"),
+        (["--example", "q", "few"], "--example tells of one question, and not of few"),
+        (["--verify", "results"], "results is no test-bed's folder: name one of those in it"),
         (["--verify", "--out", "found.pdf"], "must end in"),
         (["--sign", "key", "results/bed/splits"], "has no manifest.json to sign"),
     ],
@@ -251,6 +255,24 @@ def test_the_command_writes_all_that_it_found_to_a_file():
 def test_options_that_do_not_go_together_are_told_in_a_sentence(arguments, words):
     status, told = ask(*arguments)
     assert status == 1 and words in told
+
+
+@pytest.mark.parametrize("changed", [{"files": []}, {"files": {"a": {}}}, {"records": None}, {"results": 3}])
+def test_a_manifest_with_other_things_in_it_is_told_in_a_sentence(changed):
+    rewrite(BED / MANIFEST, **changed)
+    status, told = ask("--verify", BED)
+    assert status == 1 and f"{MANIFEST} is no manifest of a run, it was altered" in told
+
+
+def test_a_record_without_inputs_is_told_in_a_sentence():
+    rewrite(Path(RECORD), inputs=None)
+    status, told = ask("--verify", BED)
+    assert status == 1 and f"{RECORD} is no whole record" in told
+
+
+def test_what_is_told_is_written_where_there_is_no_folder_yet():
+    assert ask("--verify", BED, "--out", "new/found.txt")[0] == 0
+    assert "agree" in Path("new/found.txt").read_text()
 
 
 def test_a_manifest_that_was_edited_too_is_noticed_by_its_sha256_alone():

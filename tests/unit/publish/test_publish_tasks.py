@@ -48,6 +48,29 @@ def exported(bed: Bed, form: str, prompt: str = "short") -> None:
     )
 
 
+def test_two_splits_of_one_task_and_two_folders_of_one_space_are_refused(bed, tmp_path):
+    few, given = bed.folder / "few-0.parquet", ["--dataset", bed.folder / "questions.parquet"]
+    given += ["--scenes", bed.folder / "scenes.parquet", "--prompt", ROOT / "config/prompts/short.yaml"]
+    words = ["export-tasks", tmp_path, "--form", "vlmevalkit", "--testbed", "toy", "--split", few, *given]
+    with pytest.raises(InputError, match="few-0.parquet: there is a task .* already"):
+        run(*words, "--images", f"toy={bed.folder / 'images'}", "--split", few)
+    for images, told in ((["a=b", "a=c"], "two folders of a, b and c"), (["b"], "'b' is not of the form SPACE=FOLDER")):
+        with pytest.raises(InputError, match=told):
+            run(*words, *(word for image in images for word in ("--images", image)))
+    with pytest.raises(InputError, match="there is no folder .*gone, where pictures should be"):
+        run(*words, "--images", f"toy={tmp_path / 'gone'}")
+
+
+def test_a_question_has_one_reply(bed, tmp_path):
+    given = ["--dataset", bed.folder / "questions.parquet", "--prompt", ROOT / "config/prompts/short.yaml"]
+    name = sorted(bed.right())[0]
+    (tmp_path / "replies.tsv").write_text(f"index\tprediction\n{name}\t1\n{name}\t2\n")
+    with pytest.raises(InputError, match=f"replies.tsv, line 3: question {name} has a reply already; keep one"):
+        run("read-replies", tmp_path / "answers.csv", "--replies", tmp_path / "replies.tsv", *given)
+    with pytest.raises(InputError, match="answers.parquet is written as CSV: end its name in .csv"):
+        run("read-replies", tmp_path / "answers.parquet", "--replies", tmp_path / "replies.tsv", *given)
+
+
 def loaded(path, name):
     """A function that a YAML file names, as lmms-eval imports it."""
     spec = importlib.util.spec_from_file_location("utils", path)

@@ -53,6 +53,13 @@ def test_a_stage_writes_its_record_beside_its_output(tmp_path, monkeypatch):
     assert str(tmp_path) not in json.dumps(written)
 
 
+def test_nothing_is_written_over_what_is_read(tmp_path):
+    (tmp_path / "mine.csv").write_text("mine")
+    with pytest.raises(InputError, match="mine.csv is read, and would be written over: name another file to write"):
+        run_stage("x", ["compvqa.tables"], dict, inputs=[tmp_path / "mine.csv"], outputs=[tmp_path / "." / "mine.csv"])
+    assert (tmp_path / "mine.csv").read_text() == "mine"
+
+
 def test_changed_code_and_missing_inputs_are_refused(tmp_path):
     with pytest.raises(InputError, match="changed while the workflow ran"):
         run_stage("x", ["compvqa.tables"], dict, outputs=[tmp_path / "o"], code="stale")

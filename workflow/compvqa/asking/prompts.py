@@ -48,5 +48,8 @@ class Prompt(Settings):
 
 
 def _fields(text: str) -> set[str]:
-    """The names in braces; ValueError where braces do not match, or a name is more than one word."""
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+    """The names in braces; ValueError where braces do not match, or hold more than a name."""
+    found = [(name, how, kind) for _, name, how, kind in string.Formatter().parse(text) if name is not None]
+    if more := next((name for name, how, kind in found if how or kind), None):
+        raise ValueError(f"{{{more}}} has more in its braces than the name")
+    return {name for name, _, _ in found}

@@ -18,6 +18,7 @@ from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.images import find_image
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import generator
+from compvqa.splits.splitters import SPLITS
 
 _COLUMNS = ("question_id", "part", "text", "answer", "scene_ids")
 
@@ -64,7 +65,8 @@ class Questions:
     ):
         language_of(dataset)
         self._rows = tables.read(dataset, columns=_COLUMNS)
-        self._parts = tables.read(split, columns=["part", "question_id"]) if split else self._rows
+        self._parts = tables.read(split, SPLITS, ["part", "question_id"]) if split else self._rows
+        self._from, self._scenes = split or dataset, scenes
         known = tables.read(scenes, SCENES, ["scene_id", "image"])
         self._image = dict(zip(known["scene_id"].to_pylist(), known["image"].to_pylist(), strict=True))
         self._folders, self._settings, self._seed = folders, settings, seed
@@ -83,6 +85,11 @@ class Questions:
         questions that none of these parts of the split has.
         """
         rows = self._of(parts)
+        if not rows:
+            there = ", ".join(sorted(pc.unique(self._parts["part"]).to_pylist())) or "none"
+            raise InputError(
+                f"{self._from} has no question of the dataset in {' and '.join(parts)}: choose of {there}."
+            )
         others = tables.read_all([paraphrases] if paraphrases else [], PARAPHRASES)
         second = dict(zip(others["question_id"].to_pylist(), others["text"].to_pylist(), strict=True))
         drawn = self._shown_by(shot_parts, left_out) if self._settings.shots else []
@@ -129,7 +136,13 @@ class Questions:
         return ()
 
     def _images(self, row: dict) -> list[str]:
-        return [self._image[scene] for scene in row["scene_ids"]]
+        try:
+            return [self._image[scene] for scene in row["scene_ids"]]
+        except KeyError as lost:
+            raise InputError(
+                f"question {row['question_id']} is about the scene {lost.args[0]}, which {self._scenes} has not: give "
+                "the scenes of its test-bed."
+            ) from None
 
     def _shown(self, row: dict) -> Shown:
         images = self._images(row)

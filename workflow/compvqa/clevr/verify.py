@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from compvqa import tables
 from compvqa.clevr.executor import answer
 from compvqa.clevr.official import Refused, parse
 from compvqa.clevr.scene import Scene, read_scenes
@@ -15,6 +16,7 @@ from compvqa.errors import InputError
 from compvqa.progress import track
 from compvqa.scenes.ingest import SourceSettings, ingest
 from compvqa.scenes.stream import elements_of
+from compvqa.scenes.tables import REJECTS
 
 AGREES, DIFFERS, NEW, ILL_POSED = "agree", "differ", "without an answer in the file", "ill-posed"
 NO_SCENE, NO_PROGRAM, MALFORMED = "without a scene", "without a program", "malformed"
@@ -33,13 +35,18 @@ class Answered:
     why: str = ""
 
 
-def scenes_of(path: Path) -> dict[str, Scene]:
-    """The scenes of a folder of scene tables, or of a file of CLEVR's scenes, by their names without the source's."""
+def scenes_of(path: Path, tell: Callable[[str], None] = lambda what: None) -> dict[str, Scene]:
+    """The scenes of a folder of scene tables, or of a file of CLEVR's scenes, by their names without the source's.
+
+    ``tell`` gets a sentence for each record of the file that is malformed, with its scene and the reason.
+    """
     if path.is_dir():
         return {scene.scene_id.partition(":")[2] or scene.scene_id: scene for scene in read_scenes(path)}
     with TemporaryDirectory() as name:
         folder = Path(name)
         ingest(SourceSettings(name="clevr", reader="clevr", files={"train": path}, most_rejected=1), None, folder)
+        for row in tables.read(folder / f"{REJECTS.name}.parquet", REJECTS).to_pylist():
+            tell(f"{row['scene_id'].partition(':')[2]} ({row['record']}): {row['reason']}")
         return scenes_of(folder)
 
 

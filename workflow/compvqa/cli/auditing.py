@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -97,6 +98,13 @@ def audit(
     names = targets or []
     if out and out.suffix not in SUFFIXES:
         raise InputError(f"--out {out} must end in {', '.join(SUFFIXES)}: rename it.")
+    asked = {"--diff": diff, "--sign": sign, "--verify": verify, "--example": example}
+    if len(several := [option for option, given in asked.items() if given]) > 1:
+        raise InputError(f"{' and '.join(several)} are of different audits: give one of them.")
+    if not verify and (manifest_sha256 or signers or signer):
+        raise InputError("--manifest-sha256, --signers and --signer tell what --verify is to find: add it.")
+    if example and names:
+        raise InputError(f"--example tells of one question, and not of {names[0]}: leave that out.")
     if diff:
         if len(names) != 2:
             raise InputError("--diff compares two targets: give two tables or two test-beds' folders.")
@@ -110,8 +118,6 @@ def audit(
         _sign(_folders(names, testbed), sign)
     elif verify:
         _verify(_folders(names, testbed), testbed, Proof(manifest_sha256, signers, signer), every, out)
-    elif manifest_sha256 or signers or signer:
-        raise InputError("--manifest-sha256, --signers and --signer tell what --verify is to find: add it.")
     elif example:
         _example(example, testbed, out)
     elif len(names) == 1 and not Path(names[0]).is_dir():
@@ -286,8 +292,9 @@ def _give(data: dict, words, out: Path | None) -> None:
     elif out.suffix == ".html":
         raise InputError(f"--out {out}: only the audit of a split has a page; give .txt or .json.")
     else:
-        with out.open("w", encoding="utf-8") as file:
-            Console(file=file, width=160).print(words, highlight=False)
+        text = io.StringIO()
+        Console(file=text, width=160).print(words, highlight=False)
+        _write(out, text.getvalue())
 
 
 def _write(out: Path, text: str) -> None:

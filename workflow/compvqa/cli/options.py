@@ -79,7 +79,15 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 def image_folders(named: Iterable[str]) -> dict[str, Path]:
     """The folders of pictures, each given as ``<image space>=<folder>``, by image space."""
-    return {space: Path(folder) for space, _, folder in (text.partition("=") for text in named)}
+    found: dict[str, Path] = {}
+    for text in named:
+        space, _, folder = text.partition("=")
+        if not space or not folder:
+            raise InputError(f"--images {text!r} is not of the form SPACE=FOLDER.")
+        if space in found:
+            raise InputError(f"--images names two folders of {space}, {found[space]} and {folder}: name one.")
+        found[space] = Path(folder)
+    return found
 
 
 def parquet_in(folder: Path) -> list[Path]:

@@ -197,7 +197,10 @@ def export_tasks(
         questions = Questions(dataset, path, scenes, image_folders(images), nobody, 0)
         name, parts = tested(path)
         for part in parts:
-            found[task_name(testbed, name, part if parts[1:] else "")] = list(questions.asked([part]))
+            task = task_name(testbed, name, part if parts[1:] else "")
+            if task in found:
+                raise InputError(f"--split {path}: there is a task {task} already: export it into another folder.")
+            found[task] = list(questions.asked([part]))
     tasks, answers = [Task(*item) for item in found.items()], questions.answers()
     outputs = [out / name for name in files_of(form, testbed, list(found))]
     record = out / "export.prov.json"

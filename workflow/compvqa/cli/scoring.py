@@ -111,17 +111,18 @@ def _find(split: str, dataset: Path | None) -> tuple[Path, Path]:
 def _tables(rows: list[dict], file: Path, level: float) -> Iterator[Table]:
     """The scores in print, a table for each part."""
     from rich.table import Table
+    from rich.text import Text
 
     for (split, part, text), group in groupby(rows, key=lambda row: (row["split"], row["part"], row["text"])):
         table = Table(
-            "", "questions", "accuracy", f"{level:.0%} interval", title=f"{file.name}: {split}, {part}, {text}"
+            "", "questions", "accuracy", f"{level:.0%} interval", title=Text(f"{file.name}: {split}, {part}, {text}")
         )
         for column in table.columns[1:]:
             column.justify = "right"
         kinds = groupby(group, key=lambda row: (row["measure"], row["facet"]))
         for _, of in kinds:
             for row in of:
-                table.add_row(*_cells(row))
+                table.add_row(*map(Text, _cells(row)))
             table.add_section()
         yield table
 

@@ -111,6 +111,8 @@ def _named(names: Path, asked: pa.Table, parts: Sequence[str], split: Path) -> d
     """The ids of the questions of some parts of a split, by what the file that they were read from called them."""
     chosen = _of_parts(asked, parts) if parts else asked.filter(pc.equal(asked["role"], TEST))
     table = tables.read(names, columns=[ID, INDEX])
+    if missing := {ID, INDEX} - {*table.column_names}:
+        raise InputError(f"{names} lacks the column {min(missing)}: give the origins.parquet of the dataset.")
     table = table.filter(pc.and_(pc.is_in(table[ID], chosen[ID].combine_chunks()), pc.is_valid(table[INDEX])))
     found = dict(zip(map(str, table[INDEX].to_pylist()), table[ID].to_pylist(), strict=True))
     if len(found) < len(table):

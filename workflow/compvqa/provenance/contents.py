@@ -18,7 +18,6 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import pyarrow.parquet as pq
 from PIL import Image
 
 from compvqa import tables
@@ -114,12 +113,12 @@ def _difference(a: Path, b: Path) -> str:
 
 
 def _rows(a: Path, b: Path) -> str:
-    schemas = [pq.read_schema(path).remove_metadata() for path in (a, b)]
-    if not schemas[0].equals(schemas[1]):
-        one, two = ({f"{field.name} ({field.type})" for field in schema} for schema in schemas)
-        apart = [f"{name}: {', '.join(sorted(of))}" for name, of in ((ONLY_A, one - two), (ONLY_B, two - one)) if of]
-        return f"columns {'; '.join(apart) or 'in another order'}"
     one, two = (tables.read(path) for path in (a, b))
+    if not one.schema.equals(two.schema):
+        names = [{f"{field.name} ({field.type})" for field in of.schema} for of in (one, two)]
+        sides = ((ONLY_A, names[0] - names[1]), (ONLY_B, names[1] - names[0]))
+        apart = [f"{name}: {', '.join(sorted(of))}" for name, of in sides if of]
+        return f"columns {'; '.join(apart) or 'in another order'}"
     if one.equals(two):
         return ""
     with duckdb.connect() as db:

@@ -51,7 +51,14 @@ def read_record(path: Path, shown: str) -> Record:
     missing = [key for key in REQUIRED if key not in data]
     if missing:
         raise InputError(f"{path} is no whole record, it lacks {missing[0]!r}: {remedy}.")
+    lists = [data[key] for key in ("inputs", "outputs")]
+    if not all(isinstance(of, list) and all(map(_is_file, of)) for of in lists):
+        raise InputError(f"{path} is no whole record, its inputs or outputs have no paths and sha256: {remedy}.")
     return Record(shown, data)
+
+
+def _is_file(item: object) -> bool:
+    return isinstance(item, dict) and {"path", "sha256"} <= {*item}
 
 
 def run_folder(file: Path) -> Path:

@@ -74,6 +74,10 @@ def read_manifest(path: Path) -> Manifest:
     data = read_json(path, "run the workflow to its end")
     if missing := [key for key in REQUIRED if key not in data]:
         raise InputError(f"{path} is no manifest of a run, it lacks {missing[0]!r}: run the workflow to its end.")
+    mappings = all(isinstance(data[key], dict) for key in ("files", "records", "given"))
+    whole = isinstance(data["results"], str) and mappings
+    if not whole or not all(isinstance(of, dict) and {"sha256", "record"} <= {*of} for of in data["files"].values()):
+        raise InputError(f"{path} is no manifest of a run, it was altered: run the workflow to its end.")
     return Manifest(data, sha256(path))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from compvqa import tables
@@ -92,8 +93,9 @@ def _kind(stage: str, path: str) -> str:
 def membership(splits: Iterable[Path], question_ids: Sequence[str]) -> dict[str, dict[str, str]]:
     """Of each question, the parts that it has in the splits (a question may be of several)."""
     found: dict[str, dict[str, str]] = {}
+    wanted = pa.array(list(question_ids), pa.string())
     for path in splits:
-        for row in tables.read(path, SPLITS).filter(pc.field("question_id").isin(list(question_ids))).to_pylist():
+        for row in tables.read(path, SPLITS).filter(pc.field("question_id").isin(wanted)).to_pylist():
             of = found.setdefault(row["question_id"], {})
             parts = [of[row["split_name"]]] if row["split_name"] in of else []
             of[row["split_name"]] = ", ".join([*parts, row["part"]])

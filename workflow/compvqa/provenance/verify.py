@@ -75,6 +75,8 @@ class Asked:
     def of(history: History, files: Sequence[str], folder: str | None = None) -> Asked:
         """``files`` that a run made and all behind them, or all in a ``folder`` that has them."""
         bed = "/".join(Path(folder or files[0]).parts[:2])
+        if folder and "/" not in bed:
+            raise InputError(f"{folder} is no test-bed's folder: name one of those in it.")
         path = history.root / bed / MANIFEST
         manifest = read_manifest(path) if path.is_file() else None
         return Asked(history, tuple(history.behind(files)), bed, folder, manifest)

@@ -28,8 +28,11 @@ def find_image(image: str, folders: Mapping[str, Path]) -> Path | None:
 @cache
 def _inside(folder: Path) -> list[Path]:
     """A folder and those in it: CLEVR's pictures lie in one a side."""
-    with os.scandir(folder) as entries:
-        return [folder, *sorted(Path(entry.path) for entry in entries if entry.is_dir())]
+    try:
+        with os.scandir(folder) as entries:
+            return [folder, *sorted(Path(entry.path) for entry in entries if entry.is_dir())]
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"there is no folder {folder}, where pictures should be: make it, or correct it.") from None
 
 
 class Shown(NamedTuple):

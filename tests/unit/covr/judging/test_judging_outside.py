@@ -289,6 +289,15 @@ def test_blanks_around_an_answer_do_not_count(tmp_path, world):
     assert [row["verdict"] for row in judge_file(tmp_path / "theirs.jsonl", world)] == [TRUE, TRUE]
 
 
+def test_numbers_and_names_are_read_however_they_are_written(tmp_path, world):
+    number, name = json.loads(to_json(count(MAN))), json.loads(NAMED)
+    asked = [("1", number), ("01", number), ("man", name), ("Man", name)]
+    lines = [{"text": "t", "images": ["p1"], "answer": said, "program": program} for said, program in asked]
+    (tmp_path / "theirs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    verdicts = [row["verdict"] for row in judge_file(tmp_path / "theirs.jsonl", world)]
+    assert verdicts[0] == verdicts[1] and verdicts[2] == verdicts[3]
+
+
 def test_shares_have_wilsons_interval_and_add_up(root, world):
     judged = judge_file(root / "claims.jsonl", world)
     found = {(template, verdict, cause): rest for template, verdict, cause, *rest in shares(judged)}
@@ -306,6 +315,7 @@ def test_shares_have_wilsons_interval_and_add_up(root, world):
     assert found["claims", TRUE, ""][:2] == [2, 5] and found["programs", TRUE, ""][1] == 55
 
 
+NAMED = '[["Find", ["man"], []], ["Unique", [], [0]], ["QueryName", [], [1]]]'
 GOOD = '{"text": "t", "images": ["p1"], "answer": "1", "program": [["Find", ["man"], []], ["Count", [], [0]]]}\n'
 
 
@@ -320,6 +330,11 @@ GOOD = '{"text": "t", "images": ["p1"], "answer": "1", "program": [["Find", ["ma
         (('"1"', '"-1"'), "line 2: the answer is '-1'; the program gives a number, 0 or more"),
         (('["p1"]', "[3]"), "line 2: images are"),
         (('"1"', '"many"'), "line 2: the answer is 'many'; the program gives a number"),
+        (('"1"', '"²"'), "line 2: the answer is '²'; the program gives a number"),
+        (
+            ('"1", "program": [["Find", ["man"], []], ["Count", [], [0]]]', f'"flurb", "program": {NAMED}'),
+            "line 2: nothing of the world is called 'flurb'; use its names",
+        ),
         (('"man"', '"unicorn"'), "line 2: no noun of the world is called 'unicorn'"),
         (('"Count"', '"Weigh"'), "line 2: the program is none of COVR's language .*no operator 'Weigh'"),
         (("[0]]]", "[7]]]"), "line 2: the program is none of COVR's language"),
@@ -349,6 +364,16 @@ def test_a_file_without_questions_is_refused(tmp_path, world):
     (tmp_path / "none.csv").write_text("text,images\n")
     with pytest.raises(InputError, match="has no questions"):
         judge_file(tmp_path / "none.csv", world)
+
+
+def test_templates_are_printed_as_they_are_called(root, tmp_path):
+    line = GOOD.replace('"t"', '"t", "template": "[/red]"')
+    (tmp_path / "[red]a.jsonl").write_text(line + GOOD.replace('"t"', '"u", "template": "[bold]x"'))
+    app = typer.Typer()
+    app.command()(judge)
+    named = [str(tmp_path / "[red]a.jsonl"), "--testbed", str(root / "mine"), "--truth", str(root / "truth")]
+    told = CliRunner().invoke(app, named, catch_exceptions=False).output
+    assert all(name in told for name in ("[red]a.jsonl", "[/red]", "[bold]x"))
 
 
 def test_the_command_says_and_writes_what_it_finds(root, tmp_path):

@@ -48,11 +48,16 @@ def execute(
         raise InputError("there is nothing to run, or too much: give either --questions or --program.")
     if scene and questions:
         raise InputError("--scene goes with --program: leave it out, the questions say which scenes they are about.")
-    found = scenes_of(scenes)
+    found = scenes_of(scenes, tell=left_out)
     if questions:
         _check(questions, found, most)
     else:
         _run(_program(program or ""), found, scene, most)
+
+
+def left_out(what: str) -> None:
+    """Tell what was malformed in a file of scenes."""
+    typer.echo(f"left out: {what}", err=True)
 
 
 def _check(questions: Path, scenes: Mapping[str, Scene], most: int) -> None:
@@ -72,7 +77,7 @@ def _check(questions: Path, scenes: Mapping[str, Scene], most: int) -> None:
 def _program(told: str) -> list[Row]:
     """The program of the command line, or of the file that it names."""
     from compvqa.clevr.language import LANGUAGE, from_functions
-    from compvqa.files import read_text
+    from compvqa.files import TOO_DEEP, read_text
     from compvqa.programs.language import ProgramTypeError
 
     whole = told if told.lstrip().startswith(("[", "{")) else read_text(Path(told))
@@ -82,6 +87,8 @@ def _program(told: str) -> list[Row]:
         LANGUAGE.check(rows)
     except json.JSONDecodeError as fault:
         raise InputError(f"--program is not valid JSON (line {fault.lineno}: {fault.msg}): correct it.") from None
+    except RecursionError:
+        raise InputError(f"--program {TOO_DEEP}: correct it.") from None
     except (ValueError, TypeError, KeyError, ProgramTypeError) as fault:
         raise InputError(f"--program is no program of CLEVR's ({fault}): give its list of functions.") from None
     return rows

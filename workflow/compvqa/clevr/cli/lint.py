@@ -43,6 +43,7 @@ def lint(
 
     python -m compvqa clevr lint config/templates/clevr
     """
+    from compvqa.clevr.cli.execute import left_out
     from compvqa.clevr.lint import lint as work
     from compvqa.clevr.lint import sampled, some_of
     from compvqa.clevr.templates import read_file, read_templates
@@ -51,7 +52,7 @@ def lint(
 
     families = [item for path in templates for item in (read_templates(path) if path.is_dir() else read_file(path))]
     known = read_words(words)
-    looked_at = some_of(scenes_of(scenes), most, seed) if scenes else sampled(known, most, seed)
+    looked_at = some_of(scenes_of(scenes, tell=left_out), most, seed) if scenes else sampled(known, most, seed)
     found = work(families, known, looked_at, distinct == Distinct.sets, seed=seed)
     for finding in found:
         typer.echo(str(finding))

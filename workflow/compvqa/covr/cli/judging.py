@@ -101,6 +101,7 @@ def judge(
     program of COVR's language, or with a claim."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from compvqa.covr.judging.outside import World, judge_file, save, shares
 
@@ -118,8 +119,8 @@ def judge(
         return {"in": len(judged), **whole}
 
     frame.run(work, [file, *scene_tables(scenes), truth, lexicon], [out] if out else [])
-    table = Table("", "verdict", "cause", "questions", "%", "95% interval", title=f"{file.name}")
+    table = Table("", "verdict", "cause", "questions", "%", "95% interval", title=Text(file.name))
     for template, verdict, cause, n, of, low, high in shares(judged):
         between = f"{100 * low:.1f} – {100 * high:.1f}"
-        table.add_row(template or "all", verdict, cause, f"{n:,} of {of:,}", f"{100 * n / of:.1f}", between)
+        table.add_row(Text(template or "all"), verdict, cause, f"{n:,} of {of:,}", f"{100 * n / of:.1f}", between)
     Console().print(table)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,11 @@ class World:
     annotated: SceneStore
     scene_of: Mapping[str, str]
     names: Mapping[str, frozenset[str]]
+
+    @cached_property
+    def called(self) -> dict[str, str]:
+        """All names, by themselves without case."""
+        return {name.casefold(): name for name in sorted(frozenset().union(*self.names.values()))}
 
     @staticmethod
     def load(scenes: Path, truth: Path, lexicon: Path) -> World:
@@ -177,7 +183,7 @@ def _asked(
         raise InputError(f"{where}: {what}.") from None
     for one in found:
         kind = _checked(where, one.program, world)
-        yield replace(one, answer=_said(where, one.answer, kind)) if isinstance(one, Asked) else one
+        yield replace(one, answer=_said(where, one.answer, kind, world)) if isinstance(one, Asked) else one
 
 
 def _checked(where: str, program: Program, world: World) -> str:
@@ -203,15 +209,22 @@ def _named(program: Program) -> Iterator[tuple[str, str]]:
                 yield kind, argument
 
 
-def _said(where: str, answer: str, kind: str) -> str:
-    """An answer as programs give it."""
+def _said(where: str, answer: str, kind: str, world: World) -> str:
+    """An answer as programs give it; InputError where it is of another kind, or no name of the world."""
     answer = answer.strip()
     said = _SAID.get(answer.lower(), answer.lower()) if kind == TRUTH else answer
-    good = said in ("true", "false") if kind == TRUTH else said.isdigit() if kind == NUMBER else bool(said)
+    number = said.isascii() and said.isdigit()
+    good = said in ("true", "false") if kind == TRUTH else number if kind == NUMBER else bool(said)
     if not good:
         wanted = {TRUTH: "true or false", NUMBER: "a number, 0 or more"}.get(kind, "a name")
         raise InputError(f"{where}: the answer is {answer!r}; the program gives {wanted}.")
-    return said
+    if kind == NUMBER:
+        return said.lstrip("0") or "0"
+    if kind == TRUTH:
+        return said
+    if (name := world.called.get(said.casefold())) is None:
+        raise InputError(f"{where}: nothing of the world is called {answer!r}; use its names.")
+    return name
 
 
 def _told(asked: Asked | Ranked, world: World) -> tuple[str, str, str]:

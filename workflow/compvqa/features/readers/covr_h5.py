@@ -69,7 +69,7 @@ def decode(boxes: h5py.Dataset, features: h5py.Dataset, row: int, path: Path) ->
     """What is in a row of the two datasets, whose boxes are shares of the image."""
     try:
         found = [np.asarray(data[row], np.float32) for data in (boxes, features)]
-    except OSError as error:
+    except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{path}, record {row + 1} cannot be read ({error}): download the file again.") from None
     if (found[0] > 1 + SLACK).any():
         raise InputError(f"{path}, record {row + 1}: boxes are not shares of the image: take the authors' own file.")

@@ -29,6 +29,7 @@ COLUMNS = (
     "boxes",
     "features",
 )
+MOST_DIGITS = 9  # of a number of boxes or pixels
 
 
 def read(files: Sequence[Path]) -> Iterator[Record]:
@@ -60,7 +61,7 @@ def _decode(row: dict[str, bytes], where: str) -> Detections:
 
 
 def _whole(row: dict[str, bytes], name: str, where: str) -> int:
-    if not row[name].isdigit():
+    if not row[name].isdigit() or len(row[name]) > MOST_DIGITS:
         raise InputError(f"{where}: {name} is not a whole number: download the file again.")
     return int(row[name])
 
@@ -73,4 +74,4 @@ def _array(row: dict[str, bytes], name: str, k: int, where: str) -> np.ndarray:
         raise InputError(f"{where}: {name} is not base64, or was cut off: download the file again.") from None
     if len(raw) % (4 * max(k, 1)) or (k == 0) != (not raw):
         raise InputError(f"{where}: {name} has {len(raw)} bytes, not those of {k} boxes: download the file again.")
-    return np.frombuffer(raw, "<f4").reshape(k, -1) if k else np.zeros((0, 0), np.float32)
+    return np.frombuffer(raw, "<f4").reshape(k, -1) if k else np.zeros((0, 4), np.float32)

@@ -190,6 +190,8 @@ def test_without_files_the_lexicon_labels_pairs_in_context_both_ways_where_direc
         (["noun,a,a,exclusive,A"], "line 2: a pair has two different names"),
         (["noun,a,,exclusive,A"], "line 2: a pair has two different names"),
         (["noun,a, b, c,exclusive,A"], "line 2: too many fields"),
+        (["", "", "noun,a,a,exclusive,A"], "line 4: a pair has two different names"),
+        (['noun,a,"b,exclusive,A', "noun,a,c,exclusive,A"], "line 2: this is no CSV"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path, lines, message):

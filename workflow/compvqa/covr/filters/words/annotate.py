@@ -23,7 +23,7 @@ def annotate(path: Path, annotator: str, ask: Callable[[], str], say: Callable[[
     ``ask`` gives the next key (e, o, s, u or q) and ``say`` shows a line. Skipped pairs stay without a label and are
     asked again next time. Gives the numbers of labels given here and of pairs still without one.
     """
-    rows = read_rows(path, COLUMNS)
+    rows = [row for _, row in read_rows(path, COLUMNS)]
     columns = list(rows[0]) if rows else list(COLUMNS)
     waiting = [number for number, row in enumerate(rows) if not row["label"]]
     answered: list[int] = []

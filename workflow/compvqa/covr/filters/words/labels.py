@@ -185,7 +185,7 @@ def _names(x: str, y: str, where: str) -> tuple[str, str]:
 
 
 def _in_file(path: Path) -> Iterator[PairLabel]:
-    for number, row in enumerate(read_rows(path, ("x", "y", "label")), 2):
+    for number, row in read_rows(path, ("x", "y", "label")):
         where = f"{path}, line {number}"
         kind = row.get("kind") or path.stem.removesuffix("s")
         if kind not in KINDS:
@@ -197,21 +197,21 @@ def _in_file(path: Path) -> Iterator[PairLabel]:
         yield PairLabel(kind, x, y, label, annotator, where)
 
 
-def read_rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
-    """The rows of a CSV file with a header that has the columns ``needed``."""
+def read_rows(path: Path, needed: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a CSV file with a header that has the columns ``needed``, each with the line where it ends."""
     text = read_text(path, "give a CSV file of pairs")
-    reader = csv.DictReader(io.StringIO(text, newline=""), restval="")
-    missing = [column for column in needed if column not in (reader.fieldnames or ())]
-    if missing:
-        raise InputError(f"{path} lacks the column {missing[0]}: its first line should be {','.join(COLUMNS)}.")
+    reader = csv.DictReader(io.StringIO(text, newline=""), restval="", strict=True)
     try:
-        rows = list(reader)
+        missing = [column for column in needed if column not in (reader.fieldnames or ())]
+        if missing:
+            raise InputError(f"{path} lacks the column {missing[0]}: its first line should be {','.join(COLUMNS)}.")
+        rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: this is no CSV ({error}); correct it.") from None
-    for number, row in enumerate(rows, 2):
+        raise InputError(f"{path}, line {reader.line_num + 1}: this is no CSV ({error}); correct its quotes.") from None
+    for number, row in rows:
         if None in row:
             raise InputError(f"{path}, line {number}: too many fields; put names with a comma in quotes.")
-    return [{column: meant(cell) for column, cell in row.items()} for row in rows]
+    return [(number, {column: meant(cell) for column, cell in row.items()}) for number, row in rows]
 
 
 def agree(found: Iterable[PairLabel], contradictions: str) -> tuple[list[dict], int]:
