@@ -68,12 +68,12 @@ def settings_of(archive, folder, **changed):
     return visualbert.ModelSettings(**size | {"checkpoint": str(archive)} | changed)
 
 
-def taken(archive, folder, out, **changed):
+def taken(archive, folder, out, part="train", **changed):
     """What is counted when the archive becomes a run in ``out``."""
     given = [folder / file for file in ("regions.parquet", "features.safetensors")]
     settings = settings_of(archive, folder, **changed)
     return take_weights(
-        "visualbert", folder / "questions.parquet", ["train"], *given, out, settings, TakenSettings(most_regions=2)
+        "visualbert", folder / "questions.parquet", [part], *given, out, settings, TakenSettings(most_regions=2)
     )
 
 
@@ -150,6 +150,12 @@ def test_a_model_that_is_not_as_released_takes_none(state, folder, tmp_path):
     archive = archived(tmp_path / "model.tar.gz", state, LABELS)
     with pytest.raises(InputError, match="takes no weights of .*: set as_released"):
         taken(archive, folder, tmp_path / "run", as_released=False)
+
+
+def test_a_part_that_there_is_not_is_told_as_such(state, folder, tmp_path):
+    archive = archived(tmp_path / "model.tar.gz", state, LABELS)
+    with pytest.raises(InputError, match="questions.parquet has no question in trian: choose of .*train"):
+        taken(archive, folder, tmp_path / "run", part="trian")
 
 
 class Evil:

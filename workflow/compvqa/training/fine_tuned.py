@@ -51,6 +51,9 @@ def take_weights(
     archive = Archive.read(str(getattr(settings, "checkpoint", "")))
     asked = tables.read(dataset, DATASET, ["part", "answer"])
     ours = set(asked.filter(pc.is_in(asked["part"], pa.array(parts)))["answer"].to_pylist())
+    if not ours:
+        there = ", ".join(sorted(pc.unique(asked["part"]).to_pylist()))
+        raise InputError(f"{dataset} has no question in {' and '.join(parts)}: choose of {there}.")
     answers = called(archive.labels, ours)
     strange, lacking = [name for name in answers if name not in ours], sorted(ours - set(answers))
     if len(strange) == len(answers):
