@@ -10,6 +10,7 @@ from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.scenes import ingest
 from compvqa.scenes.ingest import SourceSettings
+from compvqa.scenes.merge import merge
 from compvqa.scenes.raw import Report
 from compvqa.scenes.readers import clevr
 from compvqa.scenes.spatial import all_related
@@ -124,7 +125,7 @@ def test_positions_and_directions_are_tables_beside_the_others(tmp_path):
     assert tables.read(out / "positions.parquet", POSITIONS)["x"].to_pylist() == [0, 1]
     assert len(tables.read(out / "directions.parquet", DIRECTIONS)) == 5
     assert len(tables.read(out / "relations.parquet", RELATIONS)) == 0
-    ingest.merge([out], tmp_path / "all")
+    merge([out], tmp_path / "all")
     assert tables.read(tmp_path / "all/positions.parquet", POSITIONS).equals(
         tables.read(out / "positions.parquet", POSITIONS)
     )
@@ -137,9 +138,9 @@ def test_a_source_without_positions_writes_no_such_table_and_can_be_merged_with_
     ingest.ingest(SourceSettings(name="gqa", reader="gqa", files={"val": raw}), None, tmp_path / "gqa")
     names = {path.stem for path in (tmp_path / "gqa").glob("*.parquet")}
     assert names == {"scenes", "objects", "attributes", "relations", "modifiers", "rejects"}
-    ingest.merge([tmp_path / "gqa", tmp_path / "clevr"], tmp_path / "both")
+    merge([tmp_path / "gqa", tmp_path / "clevr"], tmp_path / "both")
     assert len(tables.read(tmp_path / "both/positions.parquet", POSITIONS)) == 2
-    ingest.merge([tmp_path / "gqa"], tmp_path / "both")
+    merge([tmp_path / "gqa"], tmp_path / "both")
     assert not (tmp_path / "both/positions.parquet").exists()
 
 
