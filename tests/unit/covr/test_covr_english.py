@@ -187,21 +187,34 @@ def test_a_choice_of_targets(edge, nouns, text):
         (("holding", "wearing"), g("hat", attribute="red"), "are", ("Are", "holding a red hat or wearing it")),
         (("next to", "on"), g("skis"), "is", ("Is", "next to skis or on them")),
         (("has", "wears"), g("hat"), "is", ("Does", "have a hat or wear it")),
-        (("has", "wearing"), g("hat"), "is", ("", "has a hat or is wearing it")),
-        (("wearing", "has"), g("glasses"), "are", ("", "are wearing glasses or have them")),
+        (("has", "wearing"), g("hat"), "is", ("Does", "have a hat or is it wearing it")),
+        (("wearing", "has"), g("glasses"), "are", ("Are", "wearing glasses or do they have them")),
         (("near", "behind"), g("woman"), "is", ("Is", "near a woman or behind her")),
         (("flapping its", "spreading its"), g("wing"), "is", ("Is", "flapping its wings or spreading them")),
     ],
 )
 def test_a_choice_of_relations(relations, target, be, text):
-    assert either_relation(relations, rel(relations[0], target), be) == text
+    whose = "their" if be == "are" else "its"
+    assert either_relation(relations, rel(relations[0], target), be, whose) == text
+
+
+@pytest.mark.parametrize(
+    ("whose", "text"),
+    [
+        ("his", ("Is", "carrying a backpack or does he wear it")),
+        ("her", ("Is", "carrying a backpack or does she wear it")),
+        ("their", ("Is", "carrying a backpack or do they wear it")),
+    ],
+)
+def test_a_choice_of_relations_with_two_verbs_names_its_subject_again(whose, text):
+    assert either_relation(("carrying", "wears"), rel("carrying", "backpack"), "is", whose) == text
 
 
 @pytest.mark.parametrize(
     ("relations", "text"),
     [
         (("pouring", "drinking"), ("Is", "pouring or drinking tea with a spoon")),
-        (("has", "drinking"), ("", "has or is drinking tea with a spoon")),
+        (("has", "drinking"), ("Does", "have tea with a spoon or is it drinking it")),
         (("tasting his", "in"), ("Is", "tasting or in tea with a spoon")),
     ],
 )

@@ -10,6 +10,7 @@ from compvqa.covr import inflection
 from compvqa.covr.subgraphs.subgraph import Edge, Held, Modifier, Subgraph
 
 Number = Literal["singular", "plural"]
+SUBJECTS = {"his": "he", "her": "she", "its": "it", "their": "they"}
 
 
 @lru_cache(maxsize=100_000)
@@ -209,22 +210,21 @@ def _pronoun(edge: Edge, whose: str) -> str:
 def either_relation(relations: tuple[str, str], edge: Edge, be: str, whose: str = "its") -> tuple[str, str]:
     """A choice of relations to the edge's target, around their subject: ("Is", "holding a hat or wearing it") the man.
 
-    Where the two need different verbs ("has", "is wearing") there is none before the subject: ("", "has a hat or is
-    wearing it"). Modifiers go with both relations: ("Is", "pouring or drinking tea with a spoon") the man.
+    Where the two need different verbs, each has its own: ("Does", "have a hat or is he wearing it"). Modifiers go with
+    both relations: ("Is", "pouring or drinking tea with a spoon") the man.
     """
     first, second = (inflection.split_determiner(relation)[0] for relation in relations)
-    asked = [inflection.question_verb(relation, be) for relation in (first, second)]
-    alike = asked[0][0] == asked[1][0]
-    if alike:
-        one, other = asked[0][1], asked[1][1]
-    else:
-        one, other = (inflection.predicate_verb(relation, be) for relation in (first, second))
     named = first if edge.modifiers else relations[0]
     target = _target(Edge(named, edge.target, edge.modifiers), whose, be, False)
-    auxiliary = asked[0][0].capitalize() if alike else ""
+    again = _pronoun(Edge(named, edge.target), whose)
+    subject = SUBJECTS[whose]
+    verb, one = inflection.question_verb(first, be)
+    own, other = inflection.question_verb(second, "are" if subject == "they" else be)
+    if inflection.question_verb(second, be)[0] != verb:
+        return verb.capitalize(), f"{one} {target} or {own} {subject} {other} {again}"
     if edge.modifiers:
-        return auxiliary, f"{one} or {other} {target}"
-    return auxiliary, f"{one} {target} or {other} {_pronoun(Edge(named, edge.target), whose)}"
+        return verb.capitalize(), f"{one} or {other} {target}"
+    return verb.capitalize(), f"{one} {target} or {other} {again}"
 
 
 def _join(*parts: str) -> str:

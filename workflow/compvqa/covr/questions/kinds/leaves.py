@@ -98,7 +98,7 @@ class RelationAsked:
 
     def slots(self, choices: Sequence[str]) -> Slots:
         verb, asked = either_relation((choices[0], choices[1]), self.leaf.edge, *_subject(self.leaf))
-        return {"verb": f"{verb} " if verb else "", "asked": asked, "edge": self.leaf.edge}
+        return {"verb": verb, "asked": asked, "edge": self.leaf.edge}
 
 
 ASKED: dict[str, Callable[..., ObjectAsked | RelationAsked]] = {
