@@ -355,11 +355,18 @@ SEEDS = """
 select s.salt as seed, s.key as subgraph_key, c.scene_id, c.split, t.tree, s.n as n_instances
 from (from seed where shard = $shard) s join scene c using (scene) join tree t using (key) order by s.seed
 """
+# What was found for some of the shards, so that not all is gone through for each.
+FEW = """
+create or replace table few as
+with s as (
+    select seed from seed where shard >= getvariable('shards_from') and shard < getvariable('shards_to'))
+from found where seed between (select min(seed) from s) and (select max(seed) from s)
+"""
 # All by number: words from 1, 0 where no name differs.
 CANDIDATES = """
 with s as (select seed, salt from seed where shard = $shard)
 select s.salt as seed, f.key_id, f.scene, f.rank, coalesce(f.name, 0) as name, coalesce(f.name2, 0) as name2
-from (from found where seed between (select min(seed) from s) and (select max(seed) from s)) f join s on s.seed = f.seed
+from (from few where seed between (select min(seed) from s) and (select max(seed) from s)) f join s on s.seed = f.seed
 order by f.seed, f.key_id, f.scene
 """
 COUNTS = "select k.key, count(*) from found f join key k on k.id = f.key_id group by k.key order by k.key"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isqrt
 from pathlib import Path
 
 import duckdb
@@ -76,7 +77,12 @@ def _write(connection: duckdb.DuckDBPyConnection, out: list[tuple[Path, Path]]) 
         connection.execute(statement)
     counts = {"out": 0, "candidates": 0}
     spelling = _Spelling(connection)
+    several = isqrt(len(out) - 1) + 1
     for shard, (seeds, candidates) in enumerate(track(out, "writing", unit="shard")):
+        if shard % several == 0:
+            connection.execute("set variable shards_from = ?", [shard])
+            connection.execute("set variable shards_to = ?", [shard + several])
+            connection.execute(sql.FEW)
         counts["out"] += tables.write(seeds, SEEDS, sorted_reader(connection, sql.SEEDS, {"shard": shard}))
         found = sorted_reader(connection, sql.CANDIDATES, {"shard": shard})
         counts["candidates"] += tables.write(candidates, CANDIDATES, spelling.of(found))
