@@ -1,6 +1,7 @@
 """A full disk is one sentence with the file's name, whichever library met it; so is a package that is missing."""
 
 import errno
+import json
 import resource
 import signal
 import socket
@@ -92,3 +93,10 @@ def test_a_sentence_is_written_with_its_end_so_that_those_of_two_jobs_do_not_mix
         subprocess.run([sys.executable, "-m", "compvqa", "audit"], stderr=theirs)
         told = ours.recv(1 << 16).decode()
     assert told.startswith("compvqa: give one thing to audit") and told.endswith(".\n")
+
+
+def test_a_command_that_ends_well_leaves_its_output_whole_and_lets_libraries_end():
+    code = "import atexit; from compvqa.cli import run; atexit.register(print, 'ended'); run()"
+    done = subprocess.run([sys.executable, "-c", code, "schema"], capture_output=True, text=True, check=True)
+    *schema, last = done.stdout.splitlines()
+    assert last == "ended" and json.loads("\n".join(schema))["properties"] and not done.stderr

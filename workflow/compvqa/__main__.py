@@ -1,3 +1,3 @@
-from compvqa.cli import main
+from compvqa.cli import run
 
-main()
+run()
