@@ -115,11 +115,14 @@ rule table:
         inputs=lambda wildcards: given(wildcards.table),
         definition=lambda wildcards: definition(wildcards.table),
         caption=lambda wildcards: PAPER.load(wildcards.table).get("caption", ""),
-        apart=data(repeated("--apart", [CONFIG.paper.apart] * bool(CONFIG.paper.apart))),
+        said=data(
+            repeated("--apart", [CONFIG.paper.apart] * bool(CONFIG.paper.apart))
+            + repeated("--note", [CONFIG.paper.note] * bool(CONFIG.paper.note))
+        ),
         look=LOOK,
         code=lambda wildcards: stage_code("table", make=PAPER.load(wildcards.table)["make"]),
     shell:
-        "python -m compvqa table {params.page:q} {params.inputs:q} {params.apart:q}"
+        "python -m compvqa table {params.page:q} {params.inputs:q} {params.said:q}"
         f" --out {T}/paper/{{wildcards.table:q}}{LOG}"
 
 

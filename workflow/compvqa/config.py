@@ -73,6 +73,7 @@ class PaperSection(Settings):
         "",
         description="why the papers' numbers are of other data than yours, if so: tables say it, and colour no number",
     )
+    note: str = Field("", description="a sentence about your data that stands below all tables of scores")
     show: tuple[str, ...] = Field(
         (), description="files of config/paper, without .yaml, as <paper>/<page>, in the order of each paper's page"
     )

@@ -19,6 +19,13 @@ from fixtures.paper_tables import FOLDER, rows_of
 from fixtures.split_rows import split_rows
 
 
+def test_a_note_about_the_data_stands_below_tables_of_scores_alone(world, tmp_path):
+    for name, there in (("table6", True), ("table3", False)):
+        make(FOLDER / f"{name}.yaml", world.inputs, tmp_path / name, note="Test is half of <val>.")
+        assert ("Test is half of &lt;val&gt;." in (tmp_path / f"{name}.html").read_text()) is there
+        assert ("Test is half of" in (tmp_path / f"{name}.tex").read_text()) is there
+
+
 def test_table_6_shows_means_and_deviations_over_seeds(world, tmp_path):
     rows = rows_of("table6", world.inputs, tmp_path)
     values = [45.0 + 1.3 * seed for seed in SEEDS]

@@ -23,15 +23,16 @@ def table(
     input: Inputs,
     out: Out,
     apart: Annotated[str, typer.Option(help="Why the paper's numbers can't be compared with ours, if so.")] = "",
+    note: Annotated[str, typer.Option(help="What stands below a table of scores about their data.")] = "",
     code: Code = None,
 ) -> None:
     """Make one table of the paper from our data, the paper's numbers beside ours."""
     from compvqa.paper.tables import make
 
     frame = Frame("table", None, 0, code)
-    if apart:
-        frame.note({"apart": apart})
-    _make(frame, partial(make, apart=apart), definition, input, out, (".html", ".csv", ".tex"))
+    if said := {name: text for name, text in (("apart", apart), ("note", note)) if text}:
+        frame.note(said)
+    _make(frame, partial(make, apart=apart, note=note), definition, input, out, (".html", ".csv", ".tex"))
 
 
 def figure(definition: Definition, input: Inputs, out: Out, code: Code = None) -> None:

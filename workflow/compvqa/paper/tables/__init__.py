@@ -19,11 +19,12 @@ class TableModule(Protocol):
     def make(self, inputs: Inputs, wanted: reference.Reference, /) -> render.Table: ...
 
 
-def make(definition: Path, inputs: Inputs, out: Path, apart: str = "") -> dict[str, int]:
+def make(definition: Path, inputs: Inputs, out: Path, apart: str = "", note: str = "") -> dict[str, int]:
     """Write the table that the YAML file ``definition`` describes to ``<out>.csv``, ``.html`` and ``.tex``.
 
     ``inputs``: paths by input name, at least those that the definition lists. ``apart``: why the paper's numbers can't
-    be compared with ours, if the definition gives no reason.
+    be compared with ours, if the definition gives no reason. ``note``: what stands below a table of scores about their
+    data.
     """
     wanted = reference.load(definition)
     wanted = wanted.model_copy(update={"apart": wanted.apart or apart})
@@ -33,5 +34,7 @@ def make(definition: Path, inputs: Inputs, out: Path, apart: str = "") -> dict[s
         raise InputError(f"{definition} describes a {wanted.kind}, not a table: correct its kind.")
     module: TableModule = plugins.find(__name__, wanted.make, "make", f"table ({definition})")
     table = replace(module.make(inputs, wanted), apart=wanted.apart, whose=wanted.whose)
+    if note and "scores" in wanted.inputs:
+        table = replace(table, notes=(note, *table.notes))
     render.save(table, out)
     return {"in": sum(len(inputs.get(name, ())) for name in wanted.inputs), "out": len(table.rows)}
