@@ -160,8 +160,8 @@ def set_wise(way: str, chain: Chain, once: float) -> Iterator[Row]:
     yield Row(way, seeds, found, "scenes", once, cost.cpu, 0, cost.wall)
     for name in ("presence", "related"):
         cost += chain.cost(name)
-    generation, questions = generate(chain.folder)
-    cost += generation
+    generation, others, questions = generate(chain.folder)
+    cost += others + generation
     yield Row(f"{way}, and questions", seeds, questions, "questions", once, cost.cpu, 0, cost.wall)
 
 

@@ -17,28 +17,21 @@ import argparse
 import json
 import os
 import shlex
-import shutil
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from graph import Chain
-from measure import NOTHING, ROOT, Spent
+from measure import ROOT
 from provisions import ProVision, Unclaimed, Words, claimed, write_annotations
-from questions import generate
-from released import Names, Released, converted, load, write_scenes
+from released import Names, asked, converted, generating
 
 from compvqa.covr.filters.floors import share
 from compvqa.covr.judging.outside import AMBIGUOUS, NARROW, VERDICTS, WRONG, World, judge_file, save, shares
 from compvqa.covr.judging.validity import CAUSES
 from compvqa.covr.released.lines import Refused
-from compvqa.covr.subgraphs.search import Neo4jSettings
-from compvqa.covr.subgraphs.search.neo4j.bolt import URI, connect
-from compvqa.covr.subgraphs.search.neo4j.service import serving
 from compvqa.paper import style
 from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.lexicon import Lexicon
@@ -57,14 +50,12 @@ KINDS: dict[str, tuple[str, Callable[[dict], bool]]] = {
 
 @dataclass
 class Made:
-    """A generator's questions, those that are none in our language, and what making them cost."""
+    """A generator's questions, and those that are none in our language."""
 
     name: str
     questions: list[dict] = field(default_factory=list)
     unclaimed: Counter[tuple[str, str]] = field(default_factory=Counter)
     made: int = 0
-    timed: int = 0  # those whose making was timed,
-    cpu: float = 0.0  # and took so many seconds
 
     def take(self, records: Iterable[dict], template: str, told: Callable[[dict], dict]) -> None:
         """Put all records as questions; ``template`` is the key of a record's kind."""
@@ -86,7 +77,6 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=150, help="questions of each template")
     parser.add_argument("--scenes", type=int, default=60, help="scenes from whose subgraphs COVR's generator starts")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rate", action="store_true", help="tell how fast our own chain makes questions, too")
     bolt_server = shlex.join([sys.executable, str(ROOT / "tests/fixtures/bolt_server.py")])
     parser.add_argument("--server", default=f"{bolt_server} $FOLDER", help="as neo4j.command, for COVR's generator")
     options = parser.parse_args()
@@ -100,9 +90,6 @@ def main() -> None:
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {FIXED: "0"})
     options.folder.mkdir(parents=True, exist_ok=True)
     world = World.load(options.testbed / "scenes", options.truth, options.testbed / "lexicon.json")
-    if options.rate:
-        made, cpu = timed(options)
-        print(f"our chain without the image filter: {made:,} questions, {made / cpu:,.0f} a CPU second")
     found = {made.name: judged(made, options, world) for made in generators(options)}
     write_table(found, options.folder)
     draw(found, options.folder / "judged")
@@ -120,20 +107,6 @@ def generators(options: argparse.Namespace) -> Iterator[Made]:
         yield from theirs(options, store, scene_ids)
     if options.covr:
         yield covrs(options, store, scene_ids)
-
-
-def timed(options: argparse.Namespace) -> tuple[int, float]:
-    """Questions that our chain makes on the test-bed's scenes, without the image filter, and its CPU seconds from
-    subgraphs on."""
-    folder = options.folder / "own"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    for name, source in (("scenes",) * 2, ("lexicon.json",) * 2, ("overlap.parquet", "overlap/overlap.parquet")):
-        (folder / name).symlink_to((options.testbed / source).resolve())
-    chain = Chain(folder, [], Path())
-    cost = sum((chain.cost(name) for name in ("subgraphs", "candidates", "presence", "related")), NOTHING)
-    generation, made = generate(folder)
-    return made, (cost + generation).cpu
 
 
 def ours(name: str, dataset: Path) -> Made:
@@ -156,11 +129,8 @@ def theirs(options: argparse.Namespace, store: SceneStore, scene_ids: Sequence[s
     for images in (2, 4):
         made = Made(f"ProVision, {images} images")
         for kind in generator.kinds:
-            begin = Spent.so_far()
             records = generator.records(kind, images, options.questions, options.seed)
-            if len(records) == options.questions:
-                made.timed, made.cpu = made.timed + len(records), made.cpu + (Spent.so_far() - begin).cpu
-            else:  # nearly all of its time went into draws that came to nothing
+            if len(records) < options.questions:
                 print(f"{made.name}: {kind.__name__} gave up at {len(records)} questions")
             made.take(records, "generator", lambda record: claimed(record, words))
         yield made
@@ -168,26 +138,12 @@ def theirs(options: argparse.Namespace, store: SceneStore, scene_ids: Sequence[s
 
 def covrs(options: argparse.Namespace, store: SceneStore, scene_ids: Sequence[str]) -> Made:
     """The questions of COVR's released generator, each once."""
-    if os.environ.get(URI):
-        sys.exit(f"{URI} is set: unset it, the released generator has a server of its own.")
-    made, names, data = Made("COVR's, no image filter"), Names(store, SIDE), options.folder / "covr-scenes"
-    write_scenes(store, names, SIDE, data)
+    made, names = Made("COVR's, no image filter"), Names(store, SIDE)
     images = {there: here for here, there in names.scenes.items()}
-    settings, drawn = Neo4jSettings(command=options.server), by_rank(options.seed, "covr", scene_ids)[: options.scenes]
-    with (
-        redirect_stdout(sys.stderr),
-        serving(settings, options.folder / "server"),
-        connect(settings.patience) as server,
-    ):
-        load(server, store, names, SIDE)
-        generator = Released(options.covr / "generation/dataset_gen", data, SIDE)
-        begin, records = Spent.so_far(), {}
-        for scene in drawn:
-            for record in generator.records(names.scenes[scene]):
-                records[record["utterance"], str(record["answer"]), frozenset(record["scenes"])] = record
-        made.timed, made.cpu = len(records), (Spent.so_far() - begin).cpu
-        generator.close()
-    made.take(records.values(), "pattern_name", lambda record: converted(record, images))
+    drawn = by_rank(options.seed, "covr", scene_ids)[: options.scenes]
+    with generating(options.covr, store, names, SIDE, options.folder, options.server) as generator:
+        records = asked(generator, [names.scenes[scene] for scene in drawn])
+    made.take(records, "pattern_name", lambda record: converted(record, images))
     return made
 
 
@@ -205,8 +161,7 @@ def judged(made: Made, options: argparse.Namespace, world: World) -> list[dict]:
     file.write_text("".join(json.dumps(question) + "\n" for question in drawn), encoding="utf-8")
     rows = judge_file(file, world)
     save(rows, file.with_suffix(".verdicts.csv"))
-    rate = f", {made.timed / made.cpu:,.0f} a CPU second" if made.timed else ""
-    print(f"{made.name}: {made.made:,} questions{rate}; {len(drawn):,} judged")
+    print(f"{made.name}: {made.made:,} questions; {len(drawn):,} judged")
     for (template, reason), n in sorted(made.unclaimed.items()):
         print(f"  not put as a claim: {n:,} of {template}: {reason}")
     return rows

@@ -35,26 +35,27 @@ def main() -> None:
 
 def generation(folder: Path, out: Path) -> list[str]:
     """Generate the questions of all shards and put them together."""
-    cost, made = generate(folder)
+    cost, _, made = generate(folder)
     gather = ["gather-questions", "--shards", folder, "--questions", out, "--dropped", folder / "dropped.parquet"]
     stage(gather, [out], folder / "log.txt")
     return row("questions", None, made, made, cost, "2,000 questions a CPU s")
 
 
-def generate(folder: Path) -> tuple[Cost, int]:
-    """Generate the questions of all shards of the tables in ``folder``, without the filter of images; gives what it
-    cost, and their number."""
-    total, log = NOTHING, folder / "log.txt"
+def generate(folder: Path, shards: int | None = None, settings: str = "{}") -> tuple[Cost, Cost, int]:
+    """Generate the questions of the first ``shards`` of the tables in ``folder``, or of all, without the filter of
+    images; gives what it cost, what the stage ``others`` before it did, and their number."""
+    total, before, log, made = NOTHING, NOTHING, folder / "log.txt", 0
     shared = {"scenes": folder / "scenes", "lexicon": folder / "lexicon.json"}
     shared["templates"] = ROOT / "config/templates/covr"
-    for related in sorted((folder / "related").glob("*.parquet")):
+    for related in sorted((folder / "related").glob("*.parquet"))[:shards]:
         inputs = shared | {name: folder / name / related.name for name in ("seeds", "related")}
         others = folder / "others" / related.name
-        stage(["others", others, *options_of(inputs)], [others], log)
+        before += stage(["others", others, *options_of(inputs), "--questions", settings], [others], log)
         outputs = {"questions": folder / "shards" / related.name, "dropped": folder / "dropped" / related.name}
         arguments = options_of(inputs | outputs | {"others": others})
-        total += stage(["questions", *arguments], list(outputs.values()), log)
-    return total, rows_of(sorted((folder / "shards").glob("*.parquet")))
+        total += stage(["questions", *arguments, "--config", settings], list(outputs.values()), log)
+        made += rows_of([outputs["questions"]])
+    return total, before, made
 
 
 def balancing(folder: Path, questions: Path, rows: int) -> list[str]:

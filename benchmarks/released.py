@@ -10,14 +10,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import yaml
 
 from compvqa.covr.released.lines import parse
-from compvqa.covr.subgraphs.search.neo4j.bolt import PASSWORD, URI, USER, Server
+from compvqa.covr.subgraphs.search import Neo4jSettings
+from compvqa.covr.subgraphs.search.neo4j.bolt import PASSWORD, URI, USER, Server, connect
+from compvqa.covr.subgraphs.search.neo4j.service import serving
 from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.scenes.graph import Object, SceneGraph, SceneStore
 
@@ -150,6 +153,38 @@ class Released:
 
     def close(self) -> None:
         self._driver.close()
+
+
+@contextmanager
+def generating(
+    code: Path, store: SceneStore, names: Names, split: str, folder: Path, command: str
+) -> Iterator[Released]:
+    """The generator of the checkout ``code`` on our scenes, its files in ``folder``, with a server of its own that
+    ``command`` starts. What it prints goes to standard error, as does all else that is printed meanwhile."""
+    if os.environ.get(URI):
+        sys.exit(f"{URI} is set: unset it, the released generator has a server of its own.")
+    write_scenes(store, names, split, folder / "covr-scenes")
+    settings = Neo4jSettings(command=command)
+    with (
+        redirect_stdout(sys.stderr),
+        serving(settings, folder / "server"),
+        connect(settings.patience) as server,
+    ):
+        load(server, store, names, split)
+        generator = Released(code / "generation/dataset_gen", folder / "covr-scenes", split)
+        try:
+            yield generator
+        finally:
+            generator.close()
+
+
+def asked(generator: Released, scenes: Iterable[str]) -> list[dict]:
+    """What the generator asks about these scenes, each question once."""
+    records = {}
+    for scene in scenes:
+        for record in generator.records(scene):
+            records[record["utterance"], str(record["answer"]), frozenset(record["scenes"])] = record
+    return list(records.values())
 
 
 def converted(record: dict, images: Mapping[str, str]) -> dict:

@@ -44,6 +44,16 @@ def test_the_costs_of_questions(root, folder):
     assert int(found["balance"][1].replace(",", "")) == 20_000
 
 
+def test_the_rates_of_our_questions(root, shared, folder):
+    given = ["--ontology", shared / "data/vocab", "--scenes", 120, "--shards", 1]
+    found = {
+        line.split("  ")[0]: line.split()[-5:] for line in run(root, "rates.py", folder[0].parent, *given).splitlines()
+    }
+    alone, whole = (found[f"ours, {what}"] for what in ("the stage questions", "from subgraphs on"))
+    assert alone[0] == whole[0] and int(alone[0].replace(",", "")) > 100
+    assert float(alone[1]) < float(whole[1]) and whole[3] == "1.00"
+
+
 @pytest.mark.long_neo4j
 def test_loading_beside_the_plain_way(root, shared, server_command, tmp_path):
     if "serve_neo4j.py" not in server_command:

@@ -351,17 +351,21 @@ select subgraph_key as key, any_value(tree) as tree
 from subgraphs_file semi join asked on asked.key = subgraph_key group by subgraph_key
 """,
 )
-SEEDS = """
-select s.salt as seed, s.key as subgraph_key, c.scene_id, c.split, t.tree, s.n as n_instances
-from (from seed where shard = $shard) s join scene c using (scene) join tree t using (key) order by s.seed
-"""
-# What was found for some of the shards, so that not all is gone through for each.
-FEW = """
+# Seeds of some of the shards, and what was found for them, so that not all is gone through for each.
+_SOME = "shard >= getvariable('shards_from') and shard < getvariable('shards_to')"
+FEW = (
+    f"""
+create or replace table few_seeds as
+select s.shard, s.salt as seed, s.key as subgraph_key, c.scene_id, c.split, t.tree, s.n as n_instances
+from (from seed where {_SOME}) s join scene c using (scene) join tree t using (key)
+""",
+    f"""
 create or replace table few as
-with s as (
-    select seed from seed where shard >= getvariable('shards_from') and shard < getvariable('shards_to'))
+with s as (select seed from seed where {_SOME})
 from found where seed between (select min(seed) from s) and (select max(seed) from s)
-"""
+""",
+)
+SEEDS = "select * exclude (shard) from few_seeds where shard = $shard order by seed"
 # All by number: words from 1, 0 where no name differs.
 CANDIDATES = """
 with s as (select seed, salt from seed where shard = $shard)

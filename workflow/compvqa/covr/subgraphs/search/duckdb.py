@@ -82,7 +82,8 @@ def _write(connection: duckdb.DuckDBPyConnection, out: list[tuple[Path, Path]]) 
         if shard % several == 0:
             connection.execute("set variable shards_from = ?", [shard])
             connection.execute("set variable shards_to = ?", [shard + several])
-            connection.execute(sql.FEW)
+            for statement in sql.FEW:
+                connection.execute(statement)
         counts["out"] += tables.write(seeds, SEEDS, sorted_reader(connection, sql.SEEDS, {"shard": shard}))
         found = sorted_reader(connection, sql.CANDIDATES, {"shard": shard})
         counts["candidates"] += tables.write(candidates, CANDIDATES, spelling.of(found))
