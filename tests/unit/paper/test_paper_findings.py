@@ -102,7 +102,8 @@ def test_two_models_are_compared_split_by_split_over_both_tables(tmp_path):
     for (table, high), names in zip(found.items(), ("few-shot", "zero-shot") * 2, strict=True):
         of = {name: (high, high - 0.01, high + 0.01, high) for name in FINDINGS.options[names]}
         inputs[f"{table}.csv"] = scores(tmp_path / f"{table}.csv", of)
-    row = rows_of("findings", inputs, tmp_path)["On most splits the score of ViLBERT is within 0.1 of VisualBERT's"]
+    alike = "On at least half of the splits the score of ViLBERT is within 0.1 of VisualBERT's"
+    row = rows_of("findings", inputs, tmp_path)[alike]
     assert (row["First"], row["Here"]) == ("11 of 21", "holds")
 
 
