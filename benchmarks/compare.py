@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import yaml
 from graph import Chain, simulated
-from measure import NOTHING, ROOT, Spent, print_table, stage
+from measure import NOTHING, ROOT, Spent, checkouts, print_table, stage
 from questions import generate
 from released import Names, Released, load, write_scenes
 
@@ -84,9 +84,8 @@ def main() -> None:
     options = parser.parse_args()
     if os.environ.get(URI):
         sys.exit(f"{URI} is set: unset it, the CPU seconds of a server that runs already can't be counted.")
+    checkouts(None, options.released)
     code = options.released and options.released / "generation/dataset_gen"
-    if code and not code.is_dir():
-        sys.exit(f"{code} is no folder: give --released a checkout of github.com/benbogin/covr-dataset.")
     if options.config:
         config = yaml.safe_load(options.config.read_text(encoding="utf-8"))
         chain = Chain(options.folder / config["testbed"], config["sources"], options.ontology)

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from measure import ROOT
+from measure import ROOT, checkouts
 from provisions import ProVision, Unclaimed, Words, claimed, write_annotations
 from released import Names, asked, converted, generating
 
@@ -80,12 +80,7 @@ def main() -> None:
     bolt_server = shlex.join([sys.executable, str(ROOT / "tests/fixtures/bolt_server.py")])
     parser.add_argument("--server", default=f"{bolt_server} $FOLDER", help="as neo4j.command, for COVR's generator")
     options = parser.parse_args()
-    for code, part, of in (
-        (options.provision, "provision/dataset.py", "JieyuZ2/ProVision"),
-        (options.covr, "generation/dataset_gen", "benbogin/covr-dataset"),
-    ):
-        if code and not (code / part).exists():
-            sys.exit(f"{code} has no {part}: name a checkout of github.com/{of}.")
+    checkouts(options.provision, options.covr)
     if os.environ.get(FIXED) != "0":
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {FIXED: "0"})
     options.folder.mkdir(parents=True, exist_ok=True)

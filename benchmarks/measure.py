@@ -93,6 +93,16 @@ def _scratch(folder: Path) -> int:
     return total
 
 
+def checkouts(provision: Path | None, covr: Path | None) -> None:
+    """End in a sentence if one of other generators' checkouts is named and is none."""
+    for code, part, of in (
+        (provision, "provision/dataset.py", "JieyuZ2/ProVision"),
+        (covr, "generation/dataset_gen", "benbogin/covr-dataset"),
+    ):
+        if code and not (code / part).exists():
+            sys.exit(f"{code} has no {part}: name a checkout of github.com/{of}.")
+
+
 @dataclass(frozen=True)
 class Spent:
     """CPU seconds of this process (all threads) and of those that it started and that run, and seconds on the clock."""

@@ -26,7 +26,7 @@ import graph
 import psutil
 import yaml
 from graph import STAGES, Chain, simulated
-from measure import NOTHING, ROOT, Spent, print_table
+from measure import NOTHING, ROOT, Spent, checkouts, print_table
 from provisions import ProVision, write_annotations
 from questions import generate
 from released import Names, asked, generating
@@ -71,6 +71,7 @@ def main() -> None:
     parser.add_argument("--server", default=f"{bolt_server} $FOLDER", help="as neo4j.command, for COVR's generator")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    checkouts(options.provision, options.covr)
     if os.environ.get(FIXED) != "0":
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {FIXED: "0"})
     settings = yaml.safe_load(options.configfile.read_text(encoding="utf-8"))["dataset"]
@@ -96,6 +97,8 @@ def ours(chain: Chain, shards: int, settings: str) -> Iterator[Row]:
     graph.report({len(SceneStore(chain.folder / "scenes").scenes): costs})
     search = sum((costs[name] for name in FROM_SUBGRAPHS), NOTHING)
     asking, others, made = generate(chain.folder, shards, settings)
+    if not made:
+        sys.exit(f"{chain.folder} gave no question: take more --scenes.")
     part = search.cpu * shards / len(chain.shards)
     yield Row("ours, the stage questions", made, asking.cpu, asking.memory)
     memory = max(search.memory, others.memory, asking.memory)
@@ -116,7 +119,8 @@ def provisions(store: SceneStore, folder: Path, options: argparse.Namespace) -> 
                 made, cpu = made + len(records), cpu + (Spent.so_far() - begin).cpu
             else:  # nearly all of its time went into draws that came to nothing
                 print(f"ProVision, {images} images: {kind.__name__} gave up at {len(records)} questions")
-        yield Row(f"ProVision, {images} images", made, cpu, memory_here())
+        if made:
+            yield Row(f"ProVision, {images} images", made, cpu, memory_here())
 
 
 def covrs(store: SceneStore, folder: Path, options: argparse.Namespace) -> Row:
@@ -143,22 +147,11 @@ def memory_here() -> float:
 
 def report(rows: list[Row]) -> None:
     """Print each generator's rate, and how many times as many questions our whole chain makes."""
-    header = ["generator", "questions", "CPU s", "a CPU s", "ours by it", "MB"]
-    whole = rows[1].rate
-    print_table(
-        header,
-        [
-            [
-                row.name,
-                f"{row.made:,}",
-                f"{row.cpu:.1f}",
-                f"{row.rate:,.0f}",
-                f"{whole / row.rate:.2f}",
-                f"{row.memory:.0f}",
-            ]
-            for row in rows
-        ],
-    )
+    whole, lines = rows[1].rate, []
+    for row in rows:
+        rates = [f"{row.rate:,.0f}", f"{whole / row.rate:.2f}"]
+        lines.append([row.name, f"{row.made:,}", f"{row.cpu:.1f}", *rates, f"{row.memory:.0f}"])
+    print_table(["generator", "questions", "CPU s", "a CPU s", "ours by it", "MB"], lines)
 
 
 if __name__ == "__main__":
