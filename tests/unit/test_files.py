@@ -20,6 +20,7 @@ ELSEWHERE = os.path.realpath("/proc/self")  # where not even root may write
         (read_json, f'{{"a": {DIGITS}}}', "has a number of too many digits"),
         (read_yaml, f"a: {DIGITS}", "has a number of too many digits"),
         (read_yaml, "a: 2020-02-31", "a date that there is not"),
+        (read_json, "[" * 100_000, "has brackets in brackets that are too many to be read"),
         (read_json, '{"a": ', r"is not valid JSON \(line 1"),
     ],
 )

@@ -124,6 +124,12 @@ def test_an_answer_given_twice_and_a_missing_column_are_refused(world, tmp_path)
         score_file(written(tmp_path / "mine.csv", ANSWERS, "qid"), world.splits[0], world.dataset)
 
 
+def test_a_table_of_names_without_them_is_refused(world, tmp_path):
+    file = written(tmp_path / "mine.csv", ANSWERS)
+    with pytest.raises(InputError, match="lacks the column question_index: give the origins.parquet"):
+        score_file(file, world.splits[0], world.dataset, names=world.dataset)
+
+
 def test_the_command_prints_a_table_and_writes_it(world, tmp_path):
     file = written(tmp_path / "mine.csv", ANSWERS | {"q1": "true"})
     out = tmp_path / "out.csv"

@@ -37,6 +37,12 @@ def test_a_tsv_gives_what_was_written_in_its_order(tmp_path_factory, counts):
     assert all(same(row[3], told) for row, (_, told) in zip(read, images, strict=True))
 
 
+def test_an_image_of_a_tsv_may_have_no_regions(tmp_path):
+    path = write_tsv(tmp_path / "a.tsv", drawn([0, 2]))
+    none, some = (record.decode() for record in lxmert_tsv.read([path]))
+    assert none.boxes.shape == (0, 4) and none.size == (64, 48) and len(some.boxes) == 2
+
+
 @settings(max_examples=15, deadline=None)
 @given(counts=COUNTS, per_shard=st.integers(1, 3))
 def test_shards_give_the_objects_of_each_image_and_no_padding(tmp_path_factory, counts, per_shard):
@@ -68,6 +74,7 @@ def test_a_line_of_lxmert_has_its_columns_in_order():
         (lambda line: line[:-6] + b"\r\n", r"a\.tsv, record 2: features has \d+ bytes, not those of 3 boxes"),
         (lambda line: line[:-20] + b"!" + line[-19:], r"a\.tsv, record 2: features is not base64"),
         (lambda line: line.replace(b"\t3\t", b"\tthree\t"), r"a\.tsv, record 2: num_boxes is not a whole number"),
+        (lambda line: line.replace(b"\t3\t", b"\t%d\t" % 10**9), r"a\.tsv, record 2: num_boxes is not a whole number"),
         (lambda line: line.replace(b"\t3\t", b"\t4\t"), r"a\.tsv, record 2: boxes have 3 numbers|has \d+ bytes"),
     ],
 )
@@ -131,6 +138,12 @@ def edit_index(files, **changed):
     files[1].write_text(json.dumps(json.loads(files[1].read_text()) | changed))
 
 
+def words_for_boxes(files):
+    with h5py.File(files[0], "a") as file:
+        shape = file.pop("boxes").shape
+        file["boxes"] = np.full(shape, b"wide")
+
+
 def edit_boxes(files, value):
     with h5py.File(files[0], "a") as file:
         file["boxes"][...] = value
@@ -145,6 +158,7 @@ def edit_boxes(files, value):
         (lambda files: edit_index(files, n1=3), "image n1 is in row 3 of 3"),
         (lambda files: edit_index(files, n1="2"), "image n1 is in row '2' of 3"),
         (lambda files: edit_boxes(files, 300), "record 1: boxes are not shares of the image"),
+        (words_for_boxes, "features.h5, record 1 cannot be read"),
         (lambda files: h5py.File(files[0], "a").pop("boxes"), "no three-dimensional dataset boxes"),
     ],
 )

@@ -117,6 +117,13 @@ def test_the_command_exits_with_what_it_found(a, tmp_path):
     assert told["equal"] is False and sum(one["verdict"] == DIFFERS for one in told["files"]) == 1
 
 
+def test_a_damaged_table_is_one_sentence(a, tmp_path):
+    b = written(tmp_path / "b", "b" * 24)
+    (b / "t.parquet").write_bytes((b / "t.parquet").read_bytes()[:-20])
+    with pytest.raises(InputError, match="b/t.parquet"):
+        compare(a, b)
+
+
 def test_what_is_no_folder_is_refused(a, tmp_path):
     with pytest.raises(InputError, match="nowhere is no folder: give two folders of results"):
         compare(a, tmp_path / "nowhere")

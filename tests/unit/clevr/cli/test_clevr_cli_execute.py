@@ -76,6 +76,7 @@ def test_a_program_is_answered_in_each_scene_or_shown_in_one(files):
         (["--program", "[]", "--questions", "q.json"], "give either --questions or --program"),
         (["--questions", "q.json", "--scene", "CLEVR_train_000000"], "--scene goes with --program"),
         (["--program", "["], "--program is not valid JSON"),
+        (["--program", "[" * 100_000], "--program has brackets in brackets that are too many"),
         (["--program", '[{"function": "cuont", "inputs": []}]'], "is no program of CLEVR's .*cuont"),
         (
             ["--program", json.dumps(GRAY), "--scene", "train_9"],
