@@ -7,7 +7,7 @@ from compvqa import tables
 from compvqa.covr.subgraphs import search
 from compvqa.covr.subgraphs.search import CandidateSettings
 from compvqa.covr.subgraphs.subgraph import Edge, Modifier, Subgraph, make
-from compvqa.covr.subgraphs.tables import OCCURRENCES, SEEDS
+from compvqa.covr.subgraphs.tables import CANDIDATES, OCCURRENCES, SEEDS
 from compvqa.errors import InputError
 from compvqa.scenes.graph import Object, Relation, SceneGraph
 from compvqa.seeds import text_key
@@ -108,7 +108,7 @@ def test_shards_threads_and_partitions_change_nothing(tmp_path):
     one = Store(tmp_path / "one", graphs, EXCLUSIVE)
     seeds, candidates, _ = one.search(**caps)
     cut = Store(tmp_path / "cut", list(reversed(graphs)), EXCLUSIVE, shards=3)
-    for shards, threads, partition in [(1, 2, 3), (4, 1, 1000), (3, 2, 10)]:
+    for shards, threads, partition in [(1, 2, 3), (4, 1, 1000), (3, 2, 10), (4 * len(seeds), 1, 10)]:  # many are empty
         again = cut.search(shards, **caps, threads=threads, partition=partition)
         assert again[:2] == (seeds, candidates)
     assert one.search(seed=1, **caps)[1] != candidates
@@ -141,12 +141,14 @@ def test_of_a_scene_with_several_exclusive_names_one_is_taken(tmp_path):
     assert all(row["names"] in (["dog"], ["hat"]) for row in rows)
 
 
-def test_a_seed_is_in_the_shard_of_its_subgraph(tmp_path):
+def test_a_seed_and_its_candidates_are_in_the_shard_of_its_subgraph(tmp_path):
     store = Store(tmp_path, many(12), EXCLUSIVE)
-    store.search(shards=2)
-    for shard in range(2):
+    store.search(shards=5)
+    for shard in range(5):
         rows = tables.read(tmp_path / f"seeds{shard}.parquet", SEEDS).to_pylist()
-        assert {row["subgraph_key"] % 2 for row in rows} == {shard}
+        found = tables.read(tmp_path / f"candidates{shard}.parquet", CANDIDATES).to_pylist()
+        assert {row["subgraph_key"] % 5 for row in rows} == {shard}
+        assert {row["seed"] for row in rows} == {row["seed"] for row in found}
 
 
 def test_modifiers_objects_are_replaced_and_modifiers_names_never(tmp_path):

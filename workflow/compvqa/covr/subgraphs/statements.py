@@ -351,27 +351,19 @@ select subgraph_key as key, any_value(tree) as tree
 from subgraphs_file semi join asked on asked.key = subgraph_key group by subgraph_key
 """,
 )
-# Seeds of some of the shards, and what was found for them, so that not all is gone through for each.
-_SOME = "shard >= getvariable('shards_from') and shard < getvariable('shards_to')"
-FEW = (
-    f"""
-create or replace table few_seeds as
-select s.shard, s.salt as seed, s.key as subgraph_key, c.scene_id, c.split, t.tree, s.n as n_instances
-from (from seed where {_SOME}) s join scene c using (scene) join tree t using (key)
-""",
-    f"""
-create or replace table few as
-with s as (select seed from seed where {_SOME})
-from found where seed between (select min(seed) from s) and (select max(seed) from s)
-""",
-)
-SEEDS = "select * exclude (shard) from few_seeds where shard = $shard order by seed"
+# The last seed of each shard that has any.
+LAST = "select shard, max(seed) from seed group by shard"
+# Of some of the shards, in the order of their files.
+SEEDS = """
+select s.seed as number, s.salt as seed, s.key as subgraph_key, c.scene_id, c.split, t.tree, s.n as n_instances
+from (from seed where seed between $first and $last) s join scene c using (scene) join tree t using (key)
+order by s.seed
+"""
 # All by number: words from 1, 0 where no name differs.
 CANDIDATES = """
-with s as (select seed, salt from seed where shard = $shard)
-select s.salt as seed, f.key_id, f.scene, f.rank, coalesce(f.name, 0) as name, coalesce(f.name2, 0) as name2
-from (from few where seed between (select min(seed) from s) and (select max(seed) from s)) f join s on s.seed = f.seed
-order by f.seed, f.key_id, f.scene
+select seed as number, key_id, scene, rank, coalesce(name, 0) as name, coalesce(name2, 0) as name2
+from found where seed between $first and $last
+order by seed, key_id, scene
 """
 COUNTS = "select k.key, count(*) from found f join key k on k.id = f.key_id group by k.key order by k.key"
 

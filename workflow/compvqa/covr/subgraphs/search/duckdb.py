@@ -17,16 +17,18 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from compvqa import tables
 from compvqa.covr.subgraphs import places, shapes
 from compvqa.covr.subgraphs import statements as sql
 from compvqa.covr.subgraphs.search import CandidateSettings, GraphFiles
-from compvqa.covr.subgraphs.store import bound_disk, connect, create, number, sorted_reader, view
+from compvqa.covr.subgraphs.store import bound_disk, connect, create, number, view
 from compvqa.covr.subgraphs.subgraph import Subgraph
 from compvqa.covr.subgraphs.tables import CANDIDATES, OCCURRENCES, OVERLAP_COLUMNS, SEEDS, SUBGRAPHS
 from compvqa.errors import InputError
 from compvqa.progress import track
+from compvqa.query import rebatch
 from compvqa.scenes.tables import TABLES
 
 
@@ -77,23 +79,62 @@ def _write(connection: duckdb.DuckDBPyConnection, out: list[tuple[Path, Path]]) 
         connection.execute(statement)
     counts = {"out": 0, "candidates": 0}
     spelling = _Spelling(connection)
-    several = isqrt(len(out) - 1) + 1
-    for shard, (seeds, candidates) in enumerate(track(out, "writing", unit="shard")):
-        if shard % several == 0:
-            connection.execute("set variable shards_from = ?", [shard])
-            connection.execute("set variable shards_to = ?", [shard + several])
-            for statement in sql.FEW:
-                connection.execute(statement)
-        counts["out"] += tables.write(seeds, SEEDS, sorted_reader(connection, sql.SEEDS, {"shard": shard}))
-        found = sorted_reader(connection, sql.CANDIDATES, {"shard": shard})
-        counts["candidates"] += tables.write(candidates, CANDIDATES, spelling.of(found))
+    last = _last_seeds(connection, len(out))
+    for (seeds, _), rows in zip(out, _sorted_shards(connection, sql.SEEDS, last), strict=True):
+        counts["out"] += tables.write(seeds, SEEDS, rows)
+    found = track(_sorted_shards(connection, sql.CANDIDATES, last), "writing", len(out), unit="shard")
+    for (_, candidates), rows in zip(out, found, strict=True):
+        counts["candidates"] += tables.write(candidates, CANDIDATES, spelling.of(rows))
     for key, rows in connection.execute(sql.COUNTS).fetchall():
         counts[f"candidates: {key}"] = rows
     return counts
 
 
+def _last_seeds(connection: duckdb.DuckDBPyConnection, shards: int) -> list[int]:
+    """The number of each shard's last seed; of one that has none, that of the shard before (0 for the first)."""
+    last = np.zeros(shards, np.int64)
+    for shard, seed in connection.execute(sql.LAST).fetchall():
+        last[shard] = seed
+    return np.maximum.accumulate(last).tolist()
+
+
+def _sorted_shards(
+    connection: duckdb.DuckDBPyConnection, query: str, last: list[int]
+) -> Iterator[pa.RecordBatchReader]:
+    """The rows of ``query`` shard by shard, each to be read before the next; ``last`` are the shards' last seeds.
+
+    Several shards are sorted at once: in one go all would hardly fit into memory, and for each alone all rows would be
+    gone through again.
+    """
+    several = isqrt(len(last) - 1) + 1
+    for start in range(0, len(last), several):
+        ends = last[start : start + several]
+        first = last[start - 1] + 1 if start else 1
+        rows = connection.sql(query, params={"first": first, "last": ends[-1]}).to_arrow_reader(tables.ROW_GROUP)
+        cut = _Cut(rows)
+        for end in ends:
+            yield pa.RecordBatchReader.from_batches(rows.schema, rebatch(cut.until(end), rows.schema))
+
+
+class _Cut:
+    """A stream of rows sorted by the column ``number``, taken piece by piece."""
+
+    def __init__(self, reader: pa.RecordBatchReader):
+        self._batches = iter(reader)
+        self._left: pa.RecordBatch | None = None
+
+    def until(self, last: int) -> Iterator[pa.RecordBatch]:
+        """The next rows, up to those of ``last``."""
+        while (batch := self._left or next(self._batches, None)) is not None:
+            end = int(np.searchsorted(batch["number"].to_numpy(), last, side="right"))
+            self._left = batch.slice(end) if end < len(batch) else None
+            yield batch.slice(0, end)
+            if self._left is not None:
+                return
+
+
 class _Spelling:
-    """What numbers of keys, scenes and words stand for; looked up after sorting, which is faster by numbers."""
+    """What numbers of seeds, keys, scenes and words stand for; looked up after sorting, which is faster by numbers."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection):
         def column(query: str) -> pa.Array:
@@ -102,6 +143,7 @@ class _Spelling:
         self._keys = column("select key from key order by id")
         self._nodes = column("select list_filter([node, node2], lambda n: n is not null) from key order by id")
         self._scenes = column("select scene_id from scene order by scene")
+        self._seeds = column("select salt from seed order by seed")
         self._words = column("select name from word order by id")
 
     def of(self, reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
@@ -113,7 +155,7 @@ class _Spelling:
         ends = np.cumsum((words > 0).sum(axis=1, dtype=np.int32), dtype=np.int32)
         names = self._words.take(pa.array(words[words > 0] - 1))
         columns = {
-            "seed": batch["seed"],
+            "seed": self._seeds.take(pc.subtract(batch["number"], 1)),
             "key": self._keys.take(batch["key_id"]),
             "scene_id": self._scenes.take(batch["scene"]),
             "rank": batch["rank"].cast(pa.int32()),
