@@ -109,14 +109,10 @@ def _around(graph: SceneGraph, object_id: str) -> Box:
 
 
 def _compass(page: Page, y: float, space: Space) -> None:
-    """The directions of the relations as they lie in the picture: an affine map takes places to pixels."""
+    """The directions of the relations as they lie in the picture; nothing where its objects don't tell."""
     directions = {name: vector[:2] for name, vector in space.directions.items() if any(vector[:2])}
-    if not space.places:
+    if (to_pixels := ground_to_pixels(space)) is None:
         return
-    keys = sorted(space.places)
-    ground = np.array([[*space.places[key][:2], 1.0] for key in keys])
-    pixels = np.array([space.centres[key] for key in keys])
-    to_pixels = np.linalg.lstsq(ground, pixels, rcond=None)[0][:2].round(6)  # its last bits depend on the processor
     ax = page.axes(EDGE, y, 1.5, 0.9)
     ax.set_xlim(-1.5, 1.5)
     ax.set_ylim(0.9, -0.9)
@@ -131,6 +127,18 @@ def _compass(page: Page, y: float, space: Space) -> None:
     page.write(
         EDGE + 1.62, y + 0.12, "\n".join(textwrap.wrap(told, 30)), fontsize=7.5, color=style.SOFT, linespacing=1.3
     )
+
+
+def ground_to_pixels(space: Space) -> np.ndarray | None:
+    """How many pixels right and down a step along each axis of the ground goes [2, 2], by the affine map that takes the
+    objects' places to their centres; None of fewer than three objects, or of objects in a row, which tell of no map."""
+    keys = sorted(space.places)
+    ground = np.array([[*space.places[key][:2], 1.0] for key in keys]).reshape(-1, 3)
+    if np.linalg.matrix_rank(ground, tol=1e-6) < 3:
+        return None
+    pixels = np.array([space.centres[key] for key in keys])
+    steps: np.ndarray = np.linalg.lstsq(ground, pixels, rcond=None)[0][:2].round(6)  # last bits depend on the processor
+    return steps
 
 
 def _side(along: float, before: str, after: str) -> str:
