@@ -1,9 +1,12 @@
 """The benchmarks of the chain run to their end on few simulated scenes; what they measure is for people to read."""
 
+import os
 import subprocess
 import sys
 
 import pytest
+
+COVR = os.environ.get("COMPVQA_COVR", "")
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +65,19 @@ def test_loading_beside_the_plain_way(root, shared, server_command, tmp_path):
     lines = run(root, "loading.py", tmp_path, *given).splitlines()[1:]
     assert [line.split("  ")[0] for line in lines] == ["plain, packed in Python", "plain", "load-neo4j"]
     assert lines[-1].endswith("1.0 (1.0 to 1.0)")
+
+
+@pytest.mark.skipif(not COVR, reason="needs a checkout of github.com/benbogin/covr-dataset: name it in COMPVQA_COVR")
+def test_the_authors_own_code_gives_the_scores_that_ours_gives(root, tmp_path):
+    printed = run(root, "as_released.py", COVR, tmp_path, "--model", "ctrl_visualbert_base", "--questions", 6)
+    lines = [line.split("  ") for line in printed.splitlines() if line.startswith("ctrl_")]
+    cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+    assert len(cells) == 2
+    for _, _, asked, off, deviation, same, _ in cells:
+        assert asked == same == "6" and float(off) < 1e-4 and float(deviation.split()[0]) > 0.01
+
+
+def test_as_released_asks_for_a_checkout(root, tmp_path):
+    command = [sys.executable, root / "benchmarks/as_released.py", tmp_path, tmp_path / "made"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.endswith("name a checkout of github.com/benbogin/covr-dataset.\n")
