@@ -72,6 +72,15 @@ def test_synonyms_are_words_for_answers():
     ]
 
 
+def test_prepositions_are_answers_only_where_they_are_offered():
+    relations = Parser(["on", "in", "next to", "red", "brown"])
+    asked = "What is the color of the dog?"
+    for reply in ("It is red in image 2.", "Looking at the pictures, I focus on the dog in front. It is red.", "Red"):
+        assert relations.parse(reply, asked).answer == "red"
+    assert relations.parse("It is on the box in image 2.", "Is the cup on or next to the box?").answer == "on"
+    assert relations.parse("In", "Is the cup on or in the box?").answer == "in"
+
+
 def test_behind_the_cue_stands_the_answer(parser):
     reply = "I see 2 dogs, and 3 chairs.\nVerdict: 2\nThank you for asking about 4 things."
     assert parser.parse(reply, "How many dogs are there?").answer == "4"

@@ -24,10 +24,13 @@ POLAR, NUMBER, WORD = "polar", "number", "word"  # kinds of answers
 
 _YES = ("yes", "true", "yeah", "yep", "yup", "correct", "affirmative", "indeed", "certainly", "absolutely")
 _NO = ("no", "false", "nope", "incorrect", "negative", "not true", "not correct", "untrue")
-_SHORT_YES = ("it is", "there is", "there are", "it does", "they are", "they do", "this is true", "that is right")
+_SHORT_YES = (
+    *("it is", "there is", "there are", "it does", "they are", "they do", "this is true", "right", "y", "of course"),
+)
 _SHORT_NO = (
     *("it is not", "it isn't", "there is not", "there isn't", "there are not", "there aren't", "it does not"),
     *("it doesn't", "they are not", "they aren't", "they do not", "they don't", "not", "none", "there are none"),
+    *("wrong", "n", "not at all", "not really", "of course not", "certainly not", "definitely not", "probably not"),
 )
 _REFUSAL = re.compile(
     r"\b(?:can ?not|can't|could not|couldn't|unable|not able|impossible|not possible|unclear|not clear|not sure|unsure"
@@ -52,19 +55,62 @@ _INTRO = re.compile(
 )
 _ARTICLE = re.compile(r"^(?:(?:a|an|the|of|exactly|only|just|about|approximately|definitely|probably|likely)\s+)+")
 _POLAR_LEAD = re.compile(
-    r"^(?P<said>yes|yeah|yep|yup|true|correct|indeed|certainly|absolutely|no|nope|false|incorrect)"
+    r"^(?P<said>yes|yeah|yep|yup|true|correct|indeed|certainly|absolutely|no|nope|false|incorrect)(?P<negated> not\b)?"
     r"(?:$|[,.;:!()\n-]|\s+(?:there|it|they|the|this|that|these|he|she|i|because|since|not|all|both|at|neither|is|as)\b)"
 )
 _NEGATED = re.compile(
-    r"(?:\bnot|n't|\brather than|\binstead of|\bno longer|\bneither|\bnor|\bwithout)(?: an?| the| any)? $"
+    r"(?:\bnot|n't|\brather than|\binstead of|\bno longer|\bneither|\bnor|\bwithout)(?: an?| the| any)?"
+    r"(?: \w+ n?or(?: an?| the)?)? $"
+)
+# before yes or no, true or false
+_REVERSED = re.compile(
+    r"(?:\bnot|n't|\bneither(?: \w+)?(?: is| are)?|\bnever)"
+    r"(?: (?:an?|the|entirely|fully|completely|quite|really|actually|always|strictly|simply))* $"
 )
 _NEGATION = re.compile(r"\b(?:no|not|none|neither|nor|never|nobody|nothing|without)\b|n't\b")
-_NO_NUMBER = re.compile(r"\b(?:no|none|not any|neither)\b|n't any\b")
+_NO_NUMBER = re.compile(
+    r"\b(?:no|none|not any|not a single|neither)\b|n't any\b"
+    r"|\b(?:don't|do not) (?:see|find|contain|show|have) (?:any|an?)\b"
+)
 _PICTURE = re.compile(
-    r"\b(?:image|picture|photo|figure|option|step)s? (?:no\. |number |#)?\d+\b|^\s*\(?\d+[.)](?= )", re.MULTILINE
+    r"(?:\b(?:in|on|of|from) )?\b(?:image|picture|photo|figure|option|step)s? (?:no\. |number |#)?\d+\b"
+    r"|^\s*\(?\d+[.)](?= )",
+    re.MULTILINE,
+)
+# a line, or a sentence, that tells of one picture
+_ONE_OF_MANY = re.compile(
+    r"(?:in )?(?:the )?(?:(?:image|picture|photo|figure|step) ?(?:no\. |number |#)?\d|\(?\d+[.)] "
+    r"|(?:first|second|third|fourth|fifth|last) (?:image|picture|photo)\b)"
+)
+_CONCLUSION = re.compile(r"(?:overall|so|therefore|thus|hence|in (?:conclusion|total|summary)|altogether|finally)\b")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\d\.)\s+|\n+")
+_CORRECTED = re.compile(r"\b(?:wait|correction|on second thoughts?|actually,?(?= (?:yes|no)\b))")
+_THOUGHT = r"think|thinking|thought|thoughts|reasoning|scratchpad"
+# Answers to a choice of relations; anywhere else they say where something is.
+_PREPOSITIONS = frozenset(
+    (
+        "in",
+        "on",
+        "at",
+        "by",
+        "of",
+        "to",
+        "with",
+        "near",
+        "under",
+        "over",
+        "behind",
+        "above",
+        "below",
+        "beside",
+        "inside",
+    )
+    + ("outside", "along", "around", "against", "among", "between", "through", "toward", "towards", "across", "beneath")
+    + ("underneath", "from", "off", "up", "down", "into", "onto", "for")
 )
 _COUNTS = re.compile(r"\bhow many\b|\bwhat number\b|\bthe number of\b|\bcount\b")
 _ASKS_WORD = re.compile(r"\b(?:what|which|who|where|whose|what's)\b")
+_CHOOSES = re.compile(r"(?:is|are|does|do|what|which|the)\b(?! there\b)(?!.*\beither\b).*\bor\b", re.DOTALL)
 _MANY = 100  # the largest number that is read in words
 
 
@@ -96,7 +142,8 @@ class Parser:
                 self._forms.setdefault(form, known.get(answer.lower(), answer))
         self._forms |= {answer.lower(): answer for answer in self.answers}
         longest = sorted(self._forms, key=lambda form: (-len(form), form))
-        self._search = re.compile(rf"(?<![\w'])(?:{'|'.join(map(re.escape, longest))})(?![\w'])")
+        whole = r"(?![\w']|[.,]\d| (?:hundred|thousand|million)\b)"  # no beginning of a larger number
+        self._search = re.compile(rf"(?<![\w'])(?<!\d[.,])(?:{'|'.join(map(re.escape, longest))}){whole}")
         self._yes, self._no = (
             next((self._forms[w] for w in words[:2] if w in self._forms), "") for words in (_YES, _NO)
         )
@@ -104,7 +151,7 @@ class Parser:
     def parse(self, reply: str, question: str = "", cue: str = "") -> Parsed:
         """What ``reply`` to ``question`` means; ``cue`` is what its answer stands behind, where the prompt says so."""
         text, asked = _plain(reply), _plain(question)
-        if "<think>" in text:
+        if re.search(rf"<(?:{_THOUGHT})>", text):
             return Parsed("", UNFINISHED)
         text = re.sub(r"<[^<>\n]*>", " ", text).strip()
         if asked and text.startswith(asked):
@@ -115,15 +162,42 @@ class Parser:
             said.append(self._piece(piece, asked, kinds))
             if said[-1].how in (EXACT, FORM, FOUND):
                 return said[-1]
+        if (line := self._line(text, asked, kinds)) is not None:
+            return line
+        said.append(self._piece(text, asked, kinds) if text else said[0])
+        if said[-1].how in (EXACT, FORM, FOUND):
+            return said[-1]
         return next((found for found in said if found.known), self._sentences(text, asked, kinds, said[-1]))
 
-    def _sentences(self, text: str, asked: str, kinds: set[str], found: Parsed) -> Parsed:
-        """The first sentence that says one answer, where the whole says several."""
-        for sentence in re.split(r"(?<=[.!?])\s+|\n+", text) if found.how == SEVERAL and NUMBER not in kinds else []:
-            said = self._piece(sentence, asked, kinds)
-            if said.how in (EXACT, FORM, FOUND):
+    def _line(self, text: str, asked: str, kinds: set[str]) -> Parsed | None:
+        """What the first or the last of several lines says, where it tells of all pictures: the one that is an answer
+        alone, or else the one that speaks more of what is asked."""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if len(lines) < 2:
+            return None
+        ends = [line for line in (lines[0], lines[-1]) if not _ONE_OF_MANY.match(line)]
+        found = [(line, self._piece(line, asked, kinds)) for line in ends]
+        for line, said in found:
+            if said.how in (EXACT, FORM) or said.how == FOUND and _POLAR_LEAD.match(_stripped(line)):
                 return said
-        return found
+        told = [(line, said) for line, said in found if said.how == FOUND]
+        return max(told, key=lambda one: _shared(one[0], asked))[1] if told else None
+
+    def _sentences(self, text: str, asked: str, kinds: set[str], found: Parsed) -> Parsed:
+        """The sentence that says one answer, where the whole says several: one that is an answer alone, or else the
+        first of those that speak most of what is asked."""
+        if found.how != SEVERAL or NUMBER in kinds:
+            return found
+        best: tuple[int, Parsed] | None = None
+        for sentence in _SENTENCE.split(text):
+            said = self._piece(sentence, asked, kinds)
+            if said.how not in (EXACT, FORM, FOUND) or _kind(said.answer) not in kinds or _ONE_OF_MANY.match(sentence):
+                continue
+            if said.how != FOUND:
+                return said
+            if best is None or _shared(sentence, asked) > best[0]:
+                best = _shared(sentence, asked), said
+        return best[1] if best else found
 
     def _piece(self, text: str, asked: str, kinds: set[str]) -> Parsed:
         """What a piece of a reply says."""
@@ -132,11 +206,16 @@ class Parser:
             return whole
         lead = _POLAR_LEAD.match(short)
         if lead and POLAR in kinds and (self._yes or self._no):
-            return Parsed(self._yes if lead["said"] in _YES else self._no, FOUND)
+            offered = self._found(text, asked, {WORD}) if WORD in kinds and _CHOOSES.match(asked) else []
+            if len(offered) == 1 and _offers(asked, offered[0]):
+                return Parsed(offered[0], FOUND)
+            return Parsed(self._yes if lead["said"] in _YES and not lead["negated"] else self._no, FOUND)
         if _REFUSAL.search(text):
             _, _, rest = re.sub(r"\bhowever\b,?", "but", text).partition("but ")
             return self._piece(rest, asked, kinds) if rest else Parsed("", REFUSED)
         found = self._found(text, asked, kinds)
+        if len(found) > 1 and kinds == {NUMBER}:
+            found = self._found(re.sub(r"\([^()]*\)", " ", text), asked, kinds) or found
         if len(found) == 1:
             return Parsed(found[0], FOUND)
         if not found and kinds == {POLAR} and self._no and _NEGATION.search(text) and not _NEGATION.search(asked):
@@ -154,24 +233,31 @@ class Parser:
             if said in self._forms and not (said == "one" and NUMBER not in kinds and short != "one"):
                 answer = self._forms[said]
                 return Parsed(answer, EXACT if short == answer.lower() else FORM)
-        polar = self._yes if short in _SHORT_YES else self._no if short in _SHORT_NO else ""
+        ways = {short, _bare(short)}
+        polar = self._yes if ways & {*_SHORT_YES} else self._no if ways & {*_SHORT_NO} else ""
         return Parsed(polar, FORM) if polar and POLAR in kinds else None
 
     def _found(self, text: str, asked: str, kinds: set[str]) -> list[str]:
         """The answers of these kinds that a text says, but for what it negates, or the question says itself."""
         text = _PICTURE.sub(" ", text)
+        if NUMBER in kinds:
+            text = _of_so_many().sub(" ", text)
         said: list[tuple[str, str]] = []
         for match in self._search.finditer(text):
-            form, answer = match[0], self._forms[match[0]]
+            form, answer, before = match[0], self._forms[match[0]], text[: match.start()]
             kind = _kind(answer)
-            if kind not in kinds or (kind != POLAR and _NEGATED.search(text[: match.start()])):
+            if kind not in kinds or (kind != POLAR and _NEGATED.search(before)):
                 continue
-            if form == "one" and NUMBER not in kinds:
+            if form == "one" and NUMBER not in kinds or form in _PREPOSITIONS and not _offers(asked, form):
                 continue
+            if kind == POLAR and _REVERSED.search(before):
+                answer = self._no if answer == self._yes else self._yes
             said.append((form, answer))
         if kinds == {NUMBER} and not said and _NO_NUMBER.search(text):
             return [self._forms["0"]] if "0" in self._forms else []
         offered = [answer for form, answer in said if _offers(asked, form)]
+        if kinds == {NUMBER} and not said and re.search(r"\bboth\b", text) and "2" in self._forms:
+            return [self._forms["2"]]
         new = [answer for form, answer in said if not re.search(rf"\b{re.escape(form)}\b", asked)]
         return list(dict.fromkeys(offered or new))
 
@@ -247,22 +333,39 @@ def _plain(text: str) -> str:
     """A text in small letters without what is only its look: markup, quotes, LaTeX, finished thoughts."""
     text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("‘", "'")
     text = re.sub(r"[–—]", " - ", text).lower()
-    text = re.sub(r"<think>.*?</think>", " ", text, flags=re.DOTALL)
+    text = re.sub(r"[◁◀](/?)(\w+)[▷▶]", r"<\1\2>", text)
+    text = re.sub(rf"<({_THOUGHT})>.*?</\1>", " ", text, flags=re.DOTALL)
+    text = re.sub(rf"^.*</(?:{_THOUGHT})>", " ", text, flags=re.DOTALL)
     text = re.sub(r"\\(?:boxed|text|mathrm|textbf)\s*\{([^{}]*)\}", r"\1", re.sub(r"\\text\{([^{}]*)\}", r"\1", text))
     text = re.sub(r"```\w*|[*`$#\"“”{}\[\]|_]|(?<!\w)'|'(?!\w)", " ", text)
     return re.sub(r"[ \t]+", " ", text).strip()
 
 
 def _pieces(text: str, cue: str) -> list[str]:
-    """Where in a reply its answer may stand: behind a cue, in the first line, in the last, or anywhere."""
+    """Where in a reply its answer stands if anywhere: behind a cue, behind a correction, or in the last conclusion."""
     pieces: list[str] = []
     if cue and cue in text:
         pieces.append(_line(text.rpartition(cue)[2]))
     if cues := list(_CUE.finditer(text)):
         pieces.append(_line(text[cues[-1].end() :]))
-    lines = [line for line in text.splitlines() if line.strip()]
-    pieces += [*lines[:1], *lines[-1:]] if len(lines) > 1 else []
-    return [piece for piece in dict.fromkeys([*pieces, text]) if piece]
+    if corrected := list(_CORRECTED.finditer(text)):
+        pieces.append(text[corrected[-1].end() :].strip(" ,.:-"))
+    sentences = _SENTENCE.split(text)
+    pieces += [sentence for sentence in sentences[1:] if _CONCLUSION.match(sentence)][-1:]
+    return [piece for piece in dict.fromkeys(pieces) if piece]
+
+
+def _shared(text: str, asked: str) -> int:
+    """How many of the words that a question has stand in a text."""
+    return len({*re.findall(r"\w+", text)} & {*re.findall(r"\w+", asked)})
+
+
+@cache
+def _of_so_many() -> re.Pattern[str]:
+    """Of how many there are: "of the 5 images", "out of five", "/5"."""
+    many = "|".join(rf"{word}\b" for word in sorted(_numbers(), key=len, reverse=True))
+    of = r"\b(?:out )?of(?: the| these| those| all)* "
+    return re.compile(rf"{of}(?:\d+\b|{many})(?: (?:image|picture|photo|scene)s)?|(?<=\d)/\d+\b")
 
 
 def _line(text: str) -> str:

@@ -94,8 +94,8 @@ def _key(pattern: str) -> str:
 
 def _excluded(exclusion: Exclusion) -> str:
     """What a template leaves out, the first few of long lists: "not asked: color of building, tree …"."""
-    parts = [_few(names) for names in (exclusion.groups, exclusion.nouns) if names]
-    return f"not asked: {' of '.join(parts)}"
+    whose = f"things called {_few(exclusion.nouns)}" if exclusion.nouns else "anything"
+    return f"not asked: {_few(exclusion.groups)} of {whose}" if exclusion.groups else f"not asked of {whose}"
 
 
 def _few(names: tuple[str, ...]) -> str:
