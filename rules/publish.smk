@@ -15,6 +15,8 @@ HANDING = as_json(CONFIG.publish.model_dump(mode="json", include={"pictures", "p
 ARCHIVES = repeated("--archive", archives_of(CONFIG.images, CONFIG.publish, DOWNLOADS if PICTURES == "fetched" else []))
 HANDED = repeated("--pictures", [f"{space}={folder}" for space, folder in CONFIG.images.items()])
 DRAWN = repeated("--world", [CONFIG.world.folder] if CONFIG.world else [])
+# What was judged of the main chain's questions, where a page shows it: made for the card alone, no manifest would know it.
+JUDGED = SHOWN.get("validity", []) if HAS_MAIN and any("validity" in page.inputs for page in PAGES.values()) else []
 RAW = [f"{name}={path}" for name, paths in CONFIG.raw().items() for path in paths]
 CRATE = as_json({"publish": CONFIG.model_dump(mode="json")["publish"], "run": CONFIG.model_dump(mode="json")})
 
@@ -125,7 +127,7 @@ rule publish_card:
         questions=expand(rules.publish_questions.output.questions, of_chain=OF_CHAIN.values()),
         made=[f"{dataset_in(chain)}.prov.json" for chain in OF_CHAIN],
         datasets=[dataset_in(chain) for chain in OF_CHAIN],
-        judged=SHOWN.get("validity", []) if HAS_MAIN else [],
+        judged=JUDGED,
     output:
         card=f"{FOLDER}/README.md",
         croissant=f"{FOLDER}/croissant.json",

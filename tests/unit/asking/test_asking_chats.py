@@ -53,4 +53,5 @@ def test_labels_stand_before_their_pictures(root, bed):
     content = rows[0]["messages"][-1 - 1]["content"]
     assert content[:2] == [{"type": "text", "text": "Picture 1:"}, {"type": "image"}]
     _, rows = written(root, bed, "llava", "labelled")
-    assert rows[0]["conversations"][1]["value"].startswith("Picture 1: <image>\n")
+    assert "\nPicture 1: <image>\n" in rows[0]["conversations"][0]["value"]
+    assert [turn["from"] for turn in rows[0]["conversations"]] == ["human", "gpt"]

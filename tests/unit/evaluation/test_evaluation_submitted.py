@@ -110,9 +110,14 @@ def test_a_file_of_which_no_answer_is_one_of_the_datasets_is_told(world, tmp_pat
     score_file(written(tmp_path / "mine.csv", {"q0": "Yes", "q1": "No"}), world.splits[0], world.dataset)
     told = capsys.readouterr().err
     assert told.startswith(f"No answer in {tmp_path / 'mine.csv'} ('No', 'Yes' …) is one of {world.dataset} ('2', ")
-    assert told.endswith("so that all count as wrong.\n") and told.count("\n") == 1
-    score_file(written(tmp_path / "mine.csv", {"q0": "Yes", "q1": "true"}), world.splits[0], world.dataset)
+    assert told.endswith("so that they count as wrong.\n") and told.count("\n") == 1
+
+
+def test_answers_that_are_none_of_the_datasets_are_told_where_they_are_many_but_for_their_case(world, tmp_path, capsys):
+    score_file(written(tmp_path / "mine.csv", {"q0": "TRUE ", "q1": "False"}), world.splits[0], world.dataset)
     assert capsys.readouterr().err == ""
+    score_file(written(tmp_path / "mine.csv", {"q0": "yes", "q1": "false"}), world.splits[0], world.dataset)
+    assert capsys.readouterr().err.startswith(f"1 of 2 answers in {tmp_path / 'mine.csv'} ('yes' …) are none of ")
 
 
 def test_an_answer_given_twice_and_a_missing_column_are_refused(world, tmp_path):

@@ -80,6 +80,32 @@ def test_what_differs_is_told(a, tmp_path, change, path, told):
     assert not same(found)
 
 
+@pytest.mark.parametrize(
+    ("name", "one", "other", "told"),
+    [
+        ("x.json", b'{"object": null, "p": 1}', b'{"p": 1}', "under object"),
+        ("x.json", b'{"a": {"x": 1, "y": 2}}', b'{"a": {"y": 2, "x": 1}}', ""),
+        ("x.npy", b"\x93NUMPY\n\x0a\x01", b"\x93NUMPY\n\x0d\x01", "2 of 3 lines"),
+        ("x.txt", b"last\n", b"last", "1 of 1 lines"),
+    ],
+)
+def test_a_null_an_end_of_a_line_and_a_byte_count_and_an_order_of_keys_does_not(tmp_path, name, one, other, told):
+    for folder, data in (("a", one), ("b", other)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(data)
+    (found,) = compare(tmp_path / "a", tmp_path / "b")
+    assert found.told == told and same([found]) is not bool(told)
+
+
+def test_what_a_table_says_of_itself_counts(a, tmp_path):
+    b = written(tmp_path / "b", "b" * 24)
+    said = tables.Schema("numbers", NUMBERS.fields, key=("key",), metadata={"held": "61"})
+    with tables.recipe("b" * 24):
+        tables.write(b / "t.parquet", said, [{"key": key, "p": p} for key, p in ROWS.items()])
+    (differs,) = (one for one in compare(a, b) if one.verdict == DIFFERS)
+    assert differs.told == "what they say of themselves: held"
+
+
 def test_a_column_of_another_name_is_told(a, tmp_path):
     b = written(tmp_path / "b", "b" * 24)
     other = pa.table({"key": ["a", "b"], "m": [0.5, 0.5]})

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from compvqa import tables
 from compvqa.provenance.sources import Licence, common, licence
 from compvqa.publish.card import as_block, as_text, write_card
-from compvqa.publish.description import describe
+from compvqa.publish.description import describe, sweep
 from compvqa.publish.parquet import publish_questions
 from compvqa.publish.settings import PublishSettings
 from fixtures.published import PARTS, Published
@@ -144,6 +144,34 @@ def test_questions_of_several_chains_are_told_together(published):
     assert told.questions == 2 * alone.questions and told.templates == {"COUNT": 2 * alone.questions}
     assert str(told.day) == "2026-06-01" and len(told.recipes) == 2
     assert told.recipes["all questions of red-cup"] == "another recipe" != alone.recipes["all questions"]
+
+
+@pytest.mark.parametrize("pictures", ["once", "none", "fetched", "inline"])
+def test_what_other_settings_left_in_the_folder_is_not_handed_on(published, pictures):
+    published.write(pictures, ["https://example.org/images.zip"])
+    kept = {path for path in published.folder.rglob("*") if path.is_file()}
+    left = [published.folder / path for path in ("images/pictures-00003-of-00009.parquet", "data/gone/test.parquet")]
+    left += [published.folder / "fetch_pictures.py"] if pictures != "fetched" else []
+    for path in left:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"PAR1")
+    (published.folder / "NOTES.md").write_text("mine")
+    assert sweep(published.folder, published.describe(pictures=pictures)) == len(left)
+    assert {path for path in published.folder.rglob("*") if path.is_file()} == {*kept, published.folder / "NOTES.md"}
+    assert not (published.folder / "data/gone").exists()
+
+
+def test_the_card_of_clevr_s_questions_tells_of_clevr(published):
+    published.write()
+    coded = pq.read_table(published.questions)
+    of_clevr = {**coded.schema.metadata, b"compvqa.language": b"clevr"}
+    columns = [name for name in coded.column_names if name != "subgraph"]
+    pq.write_table(coded.select(columns).replace_schema_metadata(of_clevr), published.questions)
+    described = published.describe()
+    assert "pictures of solids" in described.settings.description and "johnson" in described.settings.citation
+    write_card(described, published.folder / "README.md")
+    card = (published.folder / "README.md").read_text(encoding="utf-8")
+    assert "scene graphs that tell of every object" in card and "incomplete" not in card and "after COVR" not in card
 
 
 def with_risks(published, risks):

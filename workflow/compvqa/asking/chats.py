@@ -25,12 +25,13 @@ def write_chats(asked: Sequence[Asked], answers: Sequence[str], prompt: Prompt, 
 
 
 def llava(one: Asked, answers: Sequence[str], prompt: Prompt) -> dict[str, Any]:
-    """A chat as LLaVA's training code reads it: `<image>` stands for each picture, in their order."""
+    """A chat as LLaVA's training code reads it: `<image>` stands for each picture, in their order. It knows of two
+    speakers, so that what the prompt says as the system begins the first turn."""
     said = "".join(f"{label}<image>\n" for label in _labels(one.shown, prompt))
     human = f"{said}{prompt.asked(one.shown.question, answers, len(one.shown.pictures))}"
-    turns = [("human", human), ("gpt", f"{prompt.cue} {one.shown.answer}".strip())]
-    told = [("system", prompt.system)] if prompt.system else []
-    chat = [{"from": who, "value": text} for who, text in [*told, *turns]]
+    asked = f"{prompt.system}\n{human}" if prompt.system else human
+    turns = [("human", asked), ("gpt", f"{prompt.cue} {one.shown.answer}".strip())]
+    chat = [{"from": who, "value": text} for who, text in turns]
     return {"id": one.question_id, "image": [str(path) for path in one.shown.pictures], "conversations": chat}
 
 

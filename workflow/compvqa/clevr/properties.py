@@ -84,6 +84,20 @@ class Question:
 COLUMNS = ("template", "answer", "program", "properties")  # of the data set, from which questions are made
 # Further columns that are published: the dataset's column, and what it holds
 PUBLISHED: dict[str, tuple[str, str]] = {}
+ABOUT = (
+    "Questions about pictures of solids, with functional programs, answers and splits that hold compositions out of "
+    "train: a test-bed for compositional generalization in visual question answering, after CLEVR."
+)
+DOUBT = "Answers come from scene graphs that tell of every object of a picture."
+CITATION = """\
+@inproceedings{johnson-etal-2017-clevr,
+  title = "{CLEVR}: A Diagnostic Dataset for Compositional Language and Elementary Visual Reasoning",
+  author = "Johnson, Justin and Hariharan, Bharath and van der Maaten, Laurens and Fei-Fei, Li and Zitnick, C. Lawrence
+    and Girshick, Ross",
+  booktitle = "Proceedings of the IEEE Conference on Computer Vision and Pattern Recognition",
+  year = "2017",
+  doi = "10.1109/CVPR.2017.215",
+}"""
 
 
 def questions(

@@ -106,7 +106,7 @@ def publish_card(
     from compvqa.provenance.sources import sources_of
     from compvqa.publish.card import write_card
     from compvqa.publish.croissant import write_croissant
-    from compvqa.publish.description import DATA, describe
+    from compvqa.publish.description import DATA, describe, sweep
     from compvqa.publish.parquet import language_of_published
     from compvqa.publish.pictures import IMAGES
     from compvqa.publish.settings import PublishSettings
@@ -123,9 +123,11 @@ def publish_card(
         files = {name: [*map(Path, paths)] for name, paths in _by_name(raw, "raw <source>=<raw file>").items()}
         found = sources_of(files, read_sources(sources) if sources else [], world, settings.licences)
         described = describe(folder, questions, made, split, found, settings, testbed, datasheet, dataset, judged)
+        swept = sweep(folder, described)
         write_card(described, card)
         write_croissant(described, metadata)
-        return {"splits": len(described.splits), "files": sum(len(split.parts) for split in described.splits)}
+        counts = {"splits": len(described.splits), "files": sum(len(split.parts) for split in described.splits)}
+        return counts | ({"deleted: files of earlier settings": swept} if swept else {})
 
     shown = [folder / IMAGES] if settings.pictures == "once" else []
     inputs = [*questions, *made, *split, *dataset, *judged, folder / DATA, *shown, *filter(None, [sources, datasheet])]

@@ -240,6 +240,19 @@ LISTED = (
 _GROUPS = ("AllSame", "QueryAttribute")  # their argument is a group of attributes
 # Further columns that are published: the dataset's column, and what it holds
 PUBLISHED = {"subgraph": ("tree", "the subgraph that it was made from, as JSON; null where it was read, not made")}
+ABOUT = (
+    "Questions over sets of two to five images, with programs, answers and splits that hold compositions out of train: "
+    "a test-bed for compositional generalization in visual question answering, after COVR."
+)
+DOUBT = "Answers come from scene graphs, which are incomplete: some questions are wrong about their images."
+CITATION = """\
+@inproceedings{bogin-etal-2021-covr,
+  title = "{COVR}: A Test-Bed for Visually Grounded Compositional Generalization with Real Images",
+  author = "Bogin, Ben and Gupta, Shivanshu and Gardner, Matt and Berant, Jonathan",
+  booktitle = "Proceedings of the 2021 Conference on Empirical Methods in Natural Language Processing",
+  year = "2021",
+  url = "https://aclanthology.org/2021.emnlp-main.774",
+}"""
 
 
 def named(name: str) -> Predicate:

@@ -29,6 +29,7 @@ from compvqa.tables import Schema
 
 ID, INDEX = "question_id", "question_index"  # how a file may name questions
 MOST_TOLD = 3  # answers that are named as examples
+STRANGE = 0.1  # share of a file's answers that may be none of the dataset's before that is told
 SUBMITTED = Schema(
     "submitted",
     pa.schema(
@@ -144,13 +145,16 @@ def _read(path: Path, known: Mapping[str, str], where_from: Path, column: str) -
 
 
 def _tell_strange(path: Path, answers: Mapping[str, str], dataset: Path) -> None:
-    """A line on standard error where no answer of a file is one of the dataset's, so that all are wrong."""
-    theirs, ours = set(answers.values()), set(tables.read(dataset, columns=["answer"])["answer"].to_pylist())
-    if not theirs & ours:
-        said, meant = (", ".join(map(repr, sorted(names)[:MOST_TOLD])) for names in (theirs, ours))
-        sys.stderr.write(
-            f"No answer in {path} ({said} …) is one of {dataset} ({meant} …), so that all count as wrong.\n"
-        )
+    """A line on standard error where many answers of a file, or all, are none of the dataset's, hence wrong."""
+    ours = set(tables.read(dataset, columns=["answer"])["answer"].to_pylist())
+    known = {answer.strip().lower() for answer in ours}  # as answers are compared
+    strange = [answer for answer in answers.values() if answer.lower() not in known]
+    if len(strange) <= STRANGE * len(answers):
+        return
+    said, meant = (", ".join(map(repr, sorted(names)[:MOST_TOLD])) for names in ({*strange}, ours))
+    many = "No answer" if len(strange) == len(answers) else f"{len(strange):,} of {len(answers):,} answers"
+    found = "is one" if len(strange) == len(answers) else "are none"
+    sys.stderr.write(f"{many} in {path} ({said} …) {found} of {dataset} ({meant} …), so that they count as wrong.\n")
 
 
 def _asked(split: Path, paraphrases: Path | None) -> pa.Table:

@@ -6,7 +6,8 @@ The folder ``compvqa/<language>/`` has
 * ``properties.py`` with ``COLUMNS`` (of the dataset, that properties look at), ``questions(batch, lexicon, graphs)`` (a
   :class:`compvqa.programs.properties.Question` a row), ``named(name)`` (the predicate of a property),
   ``held(question)`` (the names of its properties, sorted) and ``PUBLISHED`` (further columns to publish: name to column
-  and meaning);
+  and meaning), and, if it likes, for the card of what is published, ``ABOUT`` (what its questions are), ``DOUBT`` (how
+  sure their answers are) and ``CITATION`` (BibTeX);
 * ``facets.py`` with ``FACETS``: what scores of these questions can be told by (:class:`compvqa.programs.facets.Facet`);
 * ``trace.py`` with ``traced(program, scenes)`` (index, operator, arguments and value of each row in print),
   ``answered(program, scenes)`` (its answer alone, None where it has none) and ``nouns(program)`` (what it looks for),

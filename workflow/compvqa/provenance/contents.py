@@ -114,6 +114,9 @@ def _difference(a: Path, b: Path) -> str:
 
 def _rows(a: Path, b: Path) -> str:
     one, two = (tables.read(path) for path in (a, b))
+    said = [{name: text for name, text in tables.metadata(path).items() if name != "recipe"} for path in (a, b)]
+    if unlike := sorted(name for name in said[0].keys() | said[1].keys() if said[0].get(name) != said[1].get(name)):
+        return f"what they say of themselves: {', '.join(unlike)}"
     if not one.schema.equals(two.schema):
         names = [{f"{field.name} ({field.type})" for field in of.schema} for of in (one, two)]
         sides = ((ONLY_A, names[0] - names[1]), (ONLY_B, names[1] - names[0]))
@@ -154,7 +157,8 @@ def _numbers(a: Path, b: Path) -> str:
 
 def _values(a: Path, b: Path) -> str:
     one, two = (_without_recipes(read_json(path)) for path in (a, b))
-    keys = sorted(key for key in one.keys() | two.keys() if json.dumps(one.get(key)) != json.dumps(two.get(key)))
+    said = [{key: json.dumps(value, sort_keys=True) for key, value in of.items()} for of in (one, two)]
+    keys = sorted(key for key in one.keys() | two.keys() if said[0].get(key) != said[1].get(key))
     return f"under {', '.join(keys)}" if keys else ""
 
 
@@ -186,9 +190,10 @@ def _text(a: Path, b: Path) -> str:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file, without recipes; a picture in a page by its pixels."""
+    """The lines of a file with their ends, without recipes; a picture in a page by its pixels."""
 
     def drawn(found: re.Match[bytes]) -> bytes:
         return b"picture " + _picture(base64.b64decode(found[1]), path).tobytes().hex().encode()
 
-    yield from _RECIPE.sub(b"", _EMBEDDED.sub(drawn, path.read_bytes())).splitlines()
+    told = _RECIPE.sub(b"", _EMBEDDED.sub(drawn, path.read_bytes()))
+    yield from (line for line in re.split(rb"(?<=\n)", told) if line)

@@ -14,11 +14,10 @@ from compvqa.provenance.steps import Step, steps
 SHOWN = 5  # questions and files that are named, of how many there are
 
 _QUESTIONS = """
-    select coalesce(a.question_id, b.question_id) as question_id, a.part as before, b.part as after,
-        coalesce(a.text, b.text) as text
+    select question_id, a.part as before, b.part as after, text
     from (select distinct question_id, part, text from read_parquet(?)) a
-    full join (select distinct question_id, part, text from read_parquet(?)) b using (question_id)
-    where a.part is distinct from b.part order by 1"""
+    full join (select distinct question_id, part, text from read_parquet(?)) b using (question_id, text)
+    where a.part is distinct from b.part order by 1, 2"""
 
 
 def differences(a: tuple[History, Sequence[Record]], b: tuple[History, Sequence[Record]]) -> dict:
@@ -120,11 +119,10 @@ def _questions(a: tuple[History, Sequence[Record]], b: tuple[History, Sequence[R
 
 
 def _datasets(history: History, records: Sequence[Record]) -> list[str]:
-    """The question tables of the main datasets among the outputs."""
+    """The question tables of the datasets among the outputs, whatever stage made them."""
     found = [
         history.root / path
         for record in records
-        if record.stage in ("balance", "read_questions")
         for path in record.outputs
         if path.endswith("dataset/questions.parquet") and "/easy/" not in path
     ]

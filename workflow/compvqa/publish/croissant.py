@@ -24,10 +24,6 @@ NEW_TERMS = {
     "isArray": "cr:isArray",
     "name": {"@container": "@language"},
 }
-ABOUT = (
-    "Questions over sets of two to five images, with programs, answers and compositional splits, made from scene "
-    "graphs: a test-bed for compositional generalization in visual question answering."
-)
 
 
 def write_croissant(described: Description, path: Path) -> None:
@@ -44,7 +40,7 @@ def croissant(described: Description) -> dict:
     return mlc.Metadata(
         ctx=context,
         name=described.name,
-        description=settings.description or ABOUT,
+        description=settings.description,
         conforms_to=[VERSION],
         cite_as=settings.citation,
         license=[described.licence.page or described.licence.text],

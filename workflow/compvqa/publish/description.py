@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.files import read_json, read_yaml
+from compvqa.programs import wings
 from compvqa.provenance.sources import Licence, Source, common, licence
 from compvqa.publish.parquet import language_of_published, meaning, published_schema
-from compvqa.publish.pictures import IMAGES
+from compvqa.publish.pictures import FETCHED, IMAGES, picture_files
 from compvqa.publish.settings import PublishSettings
 from compvqa.questions.dataset import RISK
 from compvqa.records.record import sha256
@@ -98,6 +99,7 @@ class Description:
     fields: pa.Schema
     meaning: Mapping[str, str]
     doubt: Doubt
+    certainty: str  # how sure answers of the language are
     pictures: tuple[Part, ...] = ()
 
     @property
@@ -135,8 +137,12 @@ def describe(
     """
     language = language_of_published(published[0])
     schema = published_schema(language, inline=settings.pictures == "inline")
+    own = wings.part(language, "properties")
+    about, doubted, cited = (getattr(own, name, "") for name in ("ABOUT", "DOUBT", "CITATION"))
+    said = {"description": settings.description or about, "citation": settings.citation or cited}
+    settings = settings.model_copy(update=said)
     table = tables.read_all(published, published_schema(language), ["question_id", "template", "images"])
-    pictures = sorted((folder / IMAGES).glob("*.parquet")) if settings.pictures == "once" else []
+    pictures = [folder / path for path in picture_files(settings)] if settings.pictures == "once" else []
     return Description(
         name=settings.name or testbed,
         testbed=testbed,
@@ -154,8 +160,24 @@ def describe(
         fields=schema.fields,
         meaning=meaning(language, inline=settings.pictures == "inline"),
         doubt=_doubt(datasets, judged),
+        certainty=doubted,
         pictures=tuple(_part(folder, path.stem, path) for path in pictures),
     )
+
+
+def sweep(folder: Path, described: Description) -> int:
+    """Delete from the dataset folder what a run with other settings left there, which nobody means to hand on: parts of
+    other splits, pictures, and the script that fetches them; gives the number of files."""
+    parts = [part for split in described.splits for part in split.parts]
+    kept = {part.path for part in (*parts, *described.pictures)}
+    found = [path for name in (DATA, IMAGES) for path in sorted((folder / name).rglob("*.parquet"))]
+    found += [] if described.fetched else [folder / name for name in FETCHED]
+    left = [path for path in found if path.is_file() and path.relative_to(folder).as_posix() not in kept]
+    for path in left:
+        path.unlink()
+        if path.parent != folder and not any(path.parent.iterdir()):
+            path.parent.rmdir()
+    return len(left)
 
 
 def _split(folder: Path, path: Path) -> Split:

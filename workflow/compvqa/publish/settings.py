@@ -10,21 +10,14 @@ from pydantic import Field
 
 from compvqa.settings import Settings
 
-COVR = """\
-@inproceedings{bogin-etal-2021-covr,
-  title = "{COVR}: A Test-Bed for Visually Grounded Compositional Generalization with Real Images",
-  author = "Bogin, Ben and Gupta, Shivanshu and Gardner, Matt and Berant, Jonathan",
-  booktitle = "Proceedings of the 2021 Conference on Empirical Methods in Natural Language Processing",
-  year = "2021",
-  url = "https://aclanthology.org/2021.emnlp-main.774",
-}"""
-
 
 class PublishSettings(Settings):
     """The section ``publish``: of the dataset folder, and of the crate of a run."""
 
     name: str = Field("", description="how the dataset is called; empty: after the test-bed")
-    description: str = Field("", description="what it is, in a sentence or two of your own")
+    description: str = Field(
+        "", description="what it is, in a sentence or two; empty: what questions of their language are"
+    )
     licence: str = Field(
         "",
         description="of the questions, as the hub spells it (cc-by-4.0); empty: that of the sources, if they have one",
@@ -58,7 +51,7 @@ class PublishSettings(Settings):
         description="a file of config/datasheets, without .yaml: questions about the dataset with their answers, which "
         "end the card; empty: none",
     )
-    citation: str = Field(COVR, description="BibTeX of what to cite")
+    citation: str = Field("", description="BibTeX of what to cite; empty: the paper whose questions these are")
 
     def check_pictures(self, folders: Collection[str]) -> None:
         """ValueError where pictures are to be handed on, and there is no folder of them."""

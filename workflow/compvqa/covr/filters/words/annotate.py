@@ -25,7 +25,7 @@ def annotate(path: Path, annotator: str, ask: Callable[[], str], say: Callable[[
     """
     rows = [row for _, row in read_rows(path, COLUMNS)]
     columns = list(rows[0]) if rows else list(COLUMNS)
-    waiting = [number for number, row in enumerate(rows) if not row["label"]]
+    waiting = [number for number, row in enumerate(rows) if not row["label"].strip()]
     answered: list[int] = []
     at = 0
     while at < len(waiting):
@@ -47,7 +47,7 @@ def annotate(path: Path, annotator: str, ask: Callable[[], str], say: Callable[[
             say("Nothing to undo yet." if key == "u" else f"The keys are: {KEYS}.")
             continue
         write_rows(path, columns, rows)
-    return {"labelled": len(answered), "without a label": sum(not row["label"] for row in rows)}
+    return {"labelled": len(answered), "without a label": sum(not row["label"].strip() for row in rows)}
 
 
 def _label(row: dict[str, str], label: str, annotator: str) -> None:

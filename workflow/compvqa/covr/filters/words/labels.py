@@ -218,7 +218,7 @@ def agree(found: Iterable[PairLabel], contradictions: str) -> tuple[list[dict], 
     """One row a pair as the labels table has it, and the number of pairs dropped because of a tie.
 
     A person's label goes over a derived one. Where people disagree (or a symmetric pair is labelled differently in
-    its two directions), the first such pair is an :class:`InputError`, or the majority counts.
+    its two directions), the first such pair is an :class:`InputError`, or the majority of people counts, each once.
     """
     by_pair: dict[Pair, list[PairLabel]] = defaultdict(list)
     for given in found:
@@ -226,7 +226,8 @@ def agree(found: Iterable[PairLabel], contradictions: str) -> tuple[list[dict], 
     rows, ties = [], 0
     for pair, all_of in sorted(by_pair.items()):
         said = [one for one in all_of if not one.annotator.startswith(RULE)] or all_of
-        (label, most), *others = Counter(one.label for one in said).most_common()
+        voices = {(one.annotator or one.where, one.label) for one in said}
+        (label, most), *others = Counter(label for _, label in sorted(voices)).most_common()
         if others and contradictions == "refuse":
             raise InputError(_contradiction(said))
         if others and others[0][1] == most:
