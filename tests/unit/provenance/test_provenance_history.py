@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.provenance.audit import Target
 from compvqa.provenance.differences import differences, same
 from compvqa.provenance.history import History, run_folder
 from compvqa.provenance.steps import steps
 from compvqa.provenance.verify import Asked, verify
+from compvqa.run import run_stage
 from fixtures.small_run import RAW, SHARDS, SPLIT, copy, run_all
 
 
@@ -77,3 +80,27 @@ def test_records_in_a_circle_are_refused(run):
     copy("read", [SPLIT], SHARDS[0])
     with pytest.raises(InputError, match="is among its own inputs"):
         Target.of(run / SPLIT)
+
+
+def test_questions_that_differ_are_listed_whatever_engine_made_them(run, tmp_path_factory, monkeypatch):
+    asked = pa.schema([(name, pa.string()) for name in ("question_id", "part", "text")])
+    questions = tables.Schema("dataset", asked, key=("question_id",))
+    dataset = "results/bed/dataset/questions.parquet"
+
+    def made(rows):
+        def work():
+            named = [dict(zip(asked.names, row, strict=True)) for row in rows]
+            return {"out": tables.write(Path(dataset), questions, named)}
+
+        inputs, outputs = [Path(SPLIT)], [Path(dataset)]
+        run_stage("gather_clevr_questions", ["compvqa.tables"], work, inputs=inputs, outputs=outputs, seed=1)
+
+    made([("q0", "train", "a"), ("q1", "train", "b"), ("q2", "test", "c")])
+    monkeypatch.chdir(tmp_path_factory.mktemp("other"))
+    run_all()
+    made([("q1", "test", "b"), ("q2", "test", "c"), ("q3", "test", "d")])
+    targets = [Target.of(folder / dataset) for folder in (run, Path.cwd())]
+    told = differences(*((target.history, target.records) for target in targets))["questions"]
+    assert {name: [row["question_id"] for row in of["first"]] for name, of in told.items()} == {
+        "only A": ["q0"], "only B": ["q3"], "other part": ["q1"]
+    }  # fmt: skip
