@@ -186,6 +186,7 @@ def archives(published, tmp_path):
         for number in range(4):
             path = published.images["vg"] / f"{number}.png"
             if number < 2:
+                zipped.writestr(f"thumbnails/{path.name}", "another of that name")
                 zipped.write(path, f"VG/{path.name}")
             else:
                 tarred.add(path, f"VG/{path.name}")

@@ -85,9 +85,10 @@ def _read(tarred: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     return file.read() if file else b""
 
 
-def places(downloads: dict[str, list[str]], wanted: set[str], archives: Path) -> dict[str, tuple[str, Reader]]:
-    """For each picture that is wanted and found, its file's name and what reads it."""
-    found: dict[str, tuple[str, Reader]] = {}
+def places(downloads: dict[str, list[str]], wanted: set[str], archives: Path) -> dict[str, list[tuple[str, Reader]]]:
+    """For each picture that is wanted and found, the name of each file that is called so and what reads it: one may be
+    a thumbnail."""
+    found: dict[str, list[tuple[str, Reader]]] = {}
     for space, urls in downloads.items():
         names = [PurePosixPath(url).name for url in urls]
         for number, (url, name) in enumerate(zip(urls, names, strict=True), 1):
@@ -98,7 +99,7 @@ def places(downloads: dict[str, list[str]], wanted: set[str], archives: Path) ->
                 raise SystemExit(f"{url} could not be fetched ({error}): run again, or put it at {path}.") from None
             for place, read in inside(path):
                 if (image := f"{space}:{place.stem}") in wanted:
-                    found.setdefault(image, (place.name, read))
+                    found.setdefault(image, []).append((place.name, read))
     return found
 
 
@@ -133,11 +134,12 @@ def main() -> None:
 
     def rows() -> Iterator[dict[str, Any]]:
         for image in tqdm(sorted(wanted), desc="pictures", unit="picture"):
-            name, read = found[image]
-            data = read()
-            if (digest := sha256(data).hexdigest()) != wanted[image]:
+            read = ((name, data()) for name, data in found[image])
+            alike = (one for one in read if sha256(one[1]).hexdigest() == wanted[image])
+            if (one := next(alike, None)) is None:
                 unlike.append(image)
-            yield {"image": image, "sha256": digest, "picture": {"bytes": data, "path": name}}
+            else:
+                yield {"image": image, "sha256": wanted[image], "picture": {"bytes": one[1], "path": one[0]}}
 
     part, out = here / "images.part", here / "images"
     shutil.rmtree(part, ignore_errors=True)
