@@ -75,7 +75,9 @@ def test_table_2_says_what_a_templates_file_asks_for(world, tmp_path):
     assert "(5) each reference is to one object in all images" in wanted
     assert "distractors differ in the object at a leaf and in one more node" in rows["CHOOSEOBJECT"]["Preconditions"]
     assert "than are annotated (objects)" in rows["COUNT"]["Preconditions"]
-    assert "color of building, tree, sign … (8 more)" in rows["QUERYATTR"]["Preconditions"]
+    wanted = rows["QUERYATTR"]["Preconditions"]
+    assert "not asked: color of things called building, tree, sign … (8 more)" in wanted
+    assert "not asked of things called color, material, pattern … (2 more)" in wanted
     assert rows["VERIFYCOUNT"]["Text"].splitlines()[0] == "There {is} {quantity} {ref:{form}}"
     assert rows["VERIFYATTR"]["Example output (paper)"] == "Is the sink that is below a towel, white?"
 

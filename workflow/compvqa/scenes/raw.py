@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -110,10 +109,8 @@ def printable(text: str, limit: int = 120) -> str:
 
 
 def one_name(text: str) -> str:
-    """A name as it is written everywhere, so that "Mug" and " mug" are one: in lower case, with single spaces, and
-    accents as parts of their letters (Unicode's NFC)."""
-    whole = text if text.isascii() else unicodedata.normalize("NFC", text)
-    return " ".join(whole.lower().split())
+    """A name as it is written everywhere, so that "Mug" and " mug" are one: in lower case, with single spaces."""
+    return " ".join(text.lower().split())
 
 
 def clean_name(value: object, lower: bool = True) -> tuple[str | None, str]:

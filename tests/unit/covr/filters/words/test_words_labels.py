@@ -233,11 +233,6 @@ def test_who_says_a_thing_twice_is_one_voice():
     assert agree(said, "majority") == ([], 1)
 
 
-def test_accents_are_parts_of_their_letters(tmp_path):
-    (tmp_path / "nouns.csv").write_text("x,y,label\ncafe\u0301,bar,exclusive\nCAF\u00c9,bar,exclusive\n", "utf-8")
-    assert {given.pair for given in read([tmp_path / "nouns.csv"])[0]} == {("noun", "bar", "caf\u00e9")}
-
-
 def test_the_two_directions_of_a_relation_may_differ():
     said = said_by(("relation", "on", "in", "exclusive", "Ann"), ("relation", "in", "on", "overlapping", "Ann"))
     assert [row["label"] for row in agree(said, "refuse")[0]] == ["overlapping", "exclusive"]
