@@ -13,7 +13,7 @@ from compvqa import plugins
 from compvqa import tables as parquet
 from compvqa.clevr.hope.gaps import GAPS, Measure
 from compvqa.clevr.language import from_functions
-from compvqa.clevr.paper.figures import gap_heat, gap_lines, minimal_group, pair_example
+from compvqa.clevr.paper.figures import cut_gaps, gap_heat, gap_lines, minimal_group, pair_example
 from compvqa.clevr.paper.tables.gap_measures import LINES
 from compvqa.clevr.tables import QUESTIONS
 from compvqa.evaluation.tallies import TALLIES
@@ -335,3 +335,13 @@ def test_no_example_fails_without_questions_or_pictures(asked, tmp_path, module,
 
 def test_pages_are_of_pairs_that_have_a_file():
     assert {*PAIRS, *GRIDS} <= {path.stem for path in (PAPERS.parent / "splits/clevr").glob("*.yaml")}
+
+
+def test_means_of_other_draws_are_not_joined_and_each_tells_how_many_they_are(tmp_path):
+    ends = {name: told for name, told in GRIDS.items() if "-03-" in name or name.endswith(("-4", "-24"))}
+    page = load(PAPERS / "clevr-hope/figure6.yaml")
+    drawn = cut_gaps.make(written(tmp_path, made_up(ends, [OURS], 2, common=True)), page)
+    ax = drawn.axes[0]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["4\nn 2", "8\nn 1", "16\nn 1", "24\nn 2"]
+    thick = [tuple(line.get_xdata()) for line in ax.lines if line.get_linewidth() == 2.2]
+    assert sorted(thick) == [(0, 3), (1, 2)]

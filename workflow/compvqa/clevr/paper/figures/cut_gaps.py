@@ -15,7 +15,8 @@ PANELS = {"complex": "Complex gap", "common": "Complex gap, common test", "minim
 
 
 def make(inputs: Inputs, reference: Reference) -> Figure:
-    """A panel a gap; a thick line a model and kind of cut with its intervals, thin ones for each pair and draw."""
+    """A panel a gap; a thick line a model and kind of cut with its intervals, thin ones for each pair and draw. Only
+    means of the same draws are joined."""
     results = Results.of(inputs, reference)
     models = results.models()
     shown = {gap: title for gap, title in PANELS.items() if having(results.runs, GAPS[gap])}
@@ -33,7 +34,8 @@ def make(inputs: Inputs, reference: Reference) -> Figure:
         ax.axhline(0, color=style.SOFT, lw=0.8)
         for number, (runs, color) in enumerate(zip(lines.values(), style.COLORS, strict=False)):
             _line(ax, runs, GAPS[gap], places, color, results, 0.06 * (number - (len(lines) - 1) / 2))
-        ax.set_xticks(range(len(places)), [str(many) for many in places])
+        drawn = {many: len(drawn_at(having(results.runs, GAPS[gap]), many)) for many in places}
+        ax.set_xticks(range(len(places)), [f"{many}\nn {drawn[many]}" for many in places])
         ax.set_xlabel("diversity")
     axes[0].set_ylabel("points with the pair above without")
     marks = [
@@ -52,10 +54,15 @@ def _line(
         of_draw = grouped(of, lambda run: run.held.diversity)
         points = sorted((places.index(many), mean_of(some, measure)[0]) for many, some in of_draw.items())
         ax.plot(*zip(*points, strict=True), color=color, lw=0.8, alpha=0.5, marker=".", ms=4)
-    thick = []
+    thick: dict[frozenset[object], list[tuple[float, float]]] = {}
     for place, many in enumerate(places):
         if found := results.estimate([run for run in runs if run.held.diversity == many], measure):
-            thick.append((place + aside, found.value))
+            thick.setdefault(drawn_at(having(runs, measure), many), []).append((place + aside, found.value))
             ax.plot([place + aside] * 2, found.interval, color=color, lw=1.3)
-    if thick:
-        ax.plot(*zip(*thick, strict=True), color=color, lw=2.2, marker="o", ms=5)
+    for means in thick.values():
+        ax.plot(*zip(*means, strict=True), color=color, lw=2.2, marker="o", ms=5)
+
+
+def drawn_at(runs: list[Tested], many: int) -> frozenset[object]:
+    """The pairs with their draws that runs of a diversity are of."""
+    return frozenset(run.drawn for run in runs if run.held.diversity == many)
