@@ -84,7 +84,9 @@ _ONE_OF_MANY = re.compile(
 )
 _CONCLUSION = re.compile(r"(?:overall|so|therefore|thus|hence|in (?:conclusion|total|summary)|altogether|finally)\b")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\d\.)\s+|\n+")
-_CORRECTED = re.compile(r"\b(?:wait|correction|on second thoughts?|actually,?(?= (?:yes|no)\b))")
+_CORRECTED = re.compile(
+    r"\b(?:wait(?=[,.!:;…]| -)|correction(?=:)|on second thoughts?(?=,)|actually,?(?= (?:yes|no)\b))"
+)
 _THOUGHT = r"think|thinking|thought|thoughts|reasoning|scratchpad"
 # Answers to a choice of relations; anywhere else they say where something is.
 _PREPOSITIONS = frozenset(
@@ -350,8 +352,8 @@ def _pieces(text: str, cue: str) -> list[str]:
         pieces.append(_line(text[cues[-1].end() :]))
     if corrected := list(_CORRECTED.finditer(text)):
         pieces.append(text[corrected[-1].end() :].strip(" ,.:-"))
-    sentences = _SENTENCE.split(text)
-    pieces += [sentence for sentence in sentences[1:] if _CONCLUSION.match(sentence)][-1:]
+    if not _POLAR_LEAD.match(_stripped(text)):
+        pieces += [sentence for sentence in _SENTENCE.split(text)[1:] if _CONCLUSION.match(sentence)][-1:]
     return [piece for piece in dict.fromkeys(pieces) if piece]
 
 
