@@ -50,7 +50,7 @@ class Picture:
 
 def _png(image: Image.Image) -> bytes:
     file = io.BytesIO()
-    image.save(file, format="PNG", compress_level=6)
+    image.save(file, format="PNG", compress_level=5)  # 6 takes half as long again for 3 % less
     return file.getvalue()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -58,6 +59,15 @@ def cast(solids: Sequence[Solid], camera: Camera, x: np.ndarray, y: np.ndarray, 
 
 
 def look(solids: Sequence[Solid], camera: Camera) -> Hits:
-    """What the middle of each pixel shows, row by row."""
+    """What the middle of each pixel shows, row by row. That of the last scene is kept: one that was looked at to see
+    whether all is seen is drawn next."""
+    return _look(tuple(solids), camera)
+
+
+@lru_cache(maxsize=1)
+def _look(solids: tuple[Solid, ...], camera: Camera) -> Hits:
     y, x = np.divmod(np.arange(camera.width * camera.height), camera.width)
-    return cast(solids, camera, x + np.float32(0.5), y + np.float32(0.5), every=True)
+    hits = cast(solids, camera, x + np.float32(0.5), y + np.float32(0.5), every=True)
+    for part in (hits.solid, hits.depth, hits.normal):
+        part.flags.writeable = False
+    return hits

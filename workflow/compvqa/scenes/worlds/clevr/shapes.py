@@ -194,16 +194,22 @@ class Solid:
     def _march(self, start: np.ndarray, along: np.ndarray, t: np.ndarray, leave: np.ndarray) -> None:
         """Move ``t`` on to where rays meet the shape, to infinity where they pass it."""
         going = np.flatnonzero(np.isfinite(t))
-        start, along, leave = start[:, going], along[:, going], leave[going]
-        speed = length(along)
+        start, along, leave, far = start[:, going], along[:, going], leave[going], t[going]
+        speed, on = length(along), np.ones(going.size, bool)
         for _ in range(STEPS):
-            step = self.shape.distance(start + along * t[going])
-            t[going] += np.where(step > NEAR, step / speed, 0)
-            gone = t[going] > leave
+            step = self.shape.distance(start + along * far)
+            on &= step > NEAR
+            far += np.where(on, step / speed, 0)
+            gone = on & (far > leave)
             t[going[gone]] = np.inf
-            keep = np.flatnonzero((step > NEAR) & ~gone)
-            if not keep.size:
-                return
-            going, speed, leave = going[keep], speed[keep], leave[keep]
-            start, along = start[:, keep], along[:, keep]
-        t[going] = np.inf
+            on ^= gone
+            left = np.count_nonzero(on)
+            if 2 * left < on.size:  # to leave out each ray as it ends costs more than to take it along
+                ended = ~on & np.isfinite(t[going])
+                t[going[ended]] = far[ended]
+                if not left:
+                    return
+                kept = np.flatnonzero(on)
+                going, speed, leave, far, on = going[kept], speed[kept], leave[kept], far[kept], on[kept]
+                start, along = start[:, kept], along[:, kept]
+        t[going] = np.where(on, np.inf, np.where(np.isfinite(t[going]), far, np.inf))

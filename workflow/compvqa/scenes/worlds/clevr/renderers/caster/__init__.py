@@ -53,16 +53,22 @@ def _composed(stage: Stage, camera: Camera, hits: Hits, edges: np.ndarray) -> np
     light = stage.ground.picture.reshape(-1, 3).copy()
     inner = np.flatnonzero((hits.solid >= 0) & ~edges)
     y, x = np.divmod(inner, camera.width)
-    middle = Hits(hits.solid[inner], hits.depth[inner], hits.normal[:, inner])
-    light[inner] = _shaded(stage, camera, x + np.float32(0.5), y + np.float32(0.5), middle)
+    middle = x + np.float32(0.5), y + np.float32(0.5)
     where = np.repeat(np.flatnonzero(edges), WITHIN)
     y, x = np.divmod(where, camera.width)
     places = np.arange(WITHIN)
     x = (x + np.tile((places + 0.5) / WITHIN, where.size // WITHIN)).astype(np.float32)
     y = (y + np.tile(((places * 5) % WITHIN + 0.5) / WITHIN, where.size // WITHIN)).astype(np.float32)
     finer = cast(stage.solids, camera, x, y)
-    colors = np.where(finer.solid[:, None] < 0, light[where], _shaded(stage, camera, x, y, finer))
-    light[edges] = np.minimum(colors, 1).reshape(-1, WITHIN, 3).mean(1)
+    met = Hits(
+        np.concatenate([hits.solid[inner], finer.solid]),
+        np.concatenate([hits.depth[inner], finer.depth]),
+        np.concatenate([hits.normal[:, inner], finer.normal], axis=1),
+    )
+    colors = _shaded(stage, camera, np.concatenate([middle[0], x]), np.concatenate([middle[1], y]), met)
+    light[inner], shaded = colors[: inner.size], colors[inner.size :]
+    within = np.where(finer.solid[:, None] < 0, light[where], shaded)
+    light[edges] = np.minimum(within, 1).reshape(-1, WITHIN, 3).mean(1)
     return light
 
 
