@@ -5,10 +5,11 @@
 The questions are a test-bed's, the features random numbers for as many pictures as are asked for; FOLDER keeps them,
 float16 in our store and float32 in HDF5, as clevr-iep has them. Its loop reads a picture's features and a question,
 padded to the longest of all, for each sample, in one process beside; all tokens go through the LSTM, cells are a
-picture with convolutions of 1 x 1 over it, and Adam is PyTorch's default. Both start from the same weights (what they
-give for a batch is compared first) and take turns, round after round, each with a warm-up that does not count. Waiting
-is the time from the end of a step to the next batch. Sizes: small is our small model on features of EfficientNet-lite0
-at 128 pixels; small-features is clevr-iep's model on these; paper is that on conv4 of ResNet-101.
+picture with convolutions of 1 x 1 over it, and Adam is PyTorch's default. Ours has the ten questions about a picture
+side by side, and reads it once for those in a batch (--order drawn: not so). Both start from the same weights (what
+they give for a batch is compared first) and take turns, round after round, each with a warm-up that does not count.
+Waiting is the time from the end of a step to the next batch. Sizes: small is our small model on features of
+EfficientNet-lite0 at 128 pixels; small-features is clevr-iep's model on these; paper is that on conv4 of ResNet-101.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ PAPER = {"word_size": 300, "hidden_size": 256, "layers": 2, "attention_size": 51
 SIZES = {"small": (SMALL, 8, 112), "small-features": (PAPER, 8, 112), "paper": (PAPER, 14, 1024)}
 TARGETS = {"small": 2.0, "small-features": 2.0, "paper": 1.0}
 RATE, THEIR_WORKERS = 5e-4, 1
+A_PICTURE = 10  # questions
 
 
 def main() -> None:
@@ -58,6 +60,9 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=0, help="processes that load data of our loop")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--precision", default="auto", help="of our loop: auto, float32 or bfloat16; theirs is float32")
+    parser.add_argument(
+        "--order", default="pictures", choices=("pictures", "drawn"), help="of the questions, in our loop"
+    )
     parser.add_argument("--warm-up", type=int, default=8, help="first steps of each turn that do not count")
     options = parser.parse_args()
     for size in options.size:
@@ -110,14 +115,15 @@ def features(folder: Path, pictures: int, side: int, dimension: int) -> tuple[Gr
 
 
 def read(testbed: Path, store: GridStore, pictures: int) -> tuple[Examples, object, list[str]]:
-    """The train questions of a test-bed, each about one of our pictures."""
+    """Train questions of a test-bed, as many about each of our pictures as CLEVR has."""
     dataset, scenes = testbed / "dataset/questions.parquet", testbed / "scenes/scenes.parquet"
     found = read_questions(dataset, scenes, None, ["train"])
     answers = sorted(set(found.answers))
     tokenizer = word_tokenizer(found.texts)
-    shown = [[f"s:{number % pictures}"] for number in range(len(found))]
-    labels = [answers.index(answer) for answer in found.answers]
-    return examples(found.texts, shown, labels, tokenizer, store, 64), tokenizer, answers
+    many = min(len(found), pictures * A_PICTURE)
+    shown = [[f"s:{number // A_PICTURE}"] for number in range(many)]
+    labels = [answers.index(answer) for answer in found.answers[:many]]
+    return examples(found.texts[:many], shown, labels, tokenizer, store, 64), tokenizer, answers
 
 
 class InTheirWay(nn.Module):
@@ -219,7 +225,7 @@ def ours_trained(net: cnn_lstm_sa.CnnLstmSa, asked: Examples, options: argparse.
     settings = OptimisationSettings(
         epochs=999, most_steps=options.steps + 1, batch_size=options.batch, learning_rate=RATE, warmup=0, decay=0,
         weight_decay=0, evaluations=1, patience=0, keep="last", workers=options.workers, threads=options.threads,
-        precision=options.precision,
+        precision=options.precision, order=options.order,
     )  # fmt: skip
     fitting.Trainer = Clock
     number = prepare(settings, 1, "benchmark")

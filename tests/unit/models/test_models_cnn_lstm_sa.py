@@ -58,3 +58,20 @@ def test_places_count_where_they_are_asked_for_and_else_the_order_of_cells_does_
     moved = given | {"features": given["features"].flip(1)}
     assert torch.allclose(net()(**moved)["logits"], net()(**given)["logits"], atol=1e-5)
     assert not torch.allclose(net(places=True)(**moved)["logits"], net(places=True)(**given)["logits"], atol=1e-4)
+
+
+def test_questions_that_share_a_picture_learn_from_it_as_if_each_had_its_own(batch):
+    whose, labels = torch.tensor([1, 0, 1, 1, 0]), torch.tensor([0, 1, 1, 0, 1])
+    texts = {name: batch[name][[0, 1, 1, 0, 0]] for name in ("input_ids", "attention_mask")}
+    seen = {name: batch[name] for name in ("features", "geometry", "region_mask")}
+    given = [
+        seen | {"picture_of": whose},
+        {name: part[whose] for name, part in seen.items()} | {"question_of": torch.arange(5)},
+    ]
+    for changes in ({}, {"places": True}, {"hidden_size": 2, "normalised": True}):
+        gradients = []
+        for pictures in given:
+            made = net(**changes)
+            made(**texts, **pictures, labels=labels)["loss"].backward()
+            gradients.append([value.grad for value in made.parameters()])
+        assert all(torch.allclose(*pair, atol=1e-6) for pair in zip(*gradients, strict=True))

@@ -1,18 +1,29 @@
 """Words as tokens, and batches."""
 
+from itertools import groupby
+
 import numpy as np
 import pytest
 import torch
 
 from compvqa import tables
 from compvqa.errors import InputError
-from compvqa.features.store import Regions
+from compvqa.features.store import ImageRegions, Regions, RegionStore, write
 from compvqa.models import visualbert
 from compvqa.models.multi_image import MatchModel, MultiImageModel
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.splits.splitters import SPLITS
 from compvqa.training import data
-from compvqa.training.data import Questions, collate, examples, labelled, paraphrased, shared_words, word_tokenizer
+from compvqa.training.data import (
+    ByPicture,
+    Questions,
+    collate,
+    examples,
+    labelled,
+    paraphrased,
+    shared_words,
+    word_tokenizer,
+)
 from fixtures.split_rows import split_rows
 
 
@@ -62,6 +73,33 @@ def test_a_batch_keeps_the_precision_of_the_store_and_models_take_either(dtype):
     for kind in (MultiImageModel, MatchModel):
         model = kind(visualbert.Backbone(size, 9, 3), size, 2).eval()
         assert torch.equal(model(**batch)["logits"], model(**widened)["logits"])
+
+
+def test_questions_about_one_picture_lie_side_by_side_and_a_batch_has_it_once(tmp_path):
+    draw = np.random.default_rng(0)
+    images = [ImageRegions(f"s:{n}", np.ones((2, 4)), (9.0, 9.0), draw.normal(size=(2, 3))) for n in range(7)]
+    write(tmp_path / "r.parquet", tmp_path / "f.safetensors", images, 3, 14)
+    store, shown = RegionStore(tmp_path / "r.parquet", tmp_path / "f.safetensors"), [[f"s:{n % 7}"] for n in range(30)]
+    words = [f"word{n}" for n in range(30)]
+    asked = examples(words, shown, list(range(30)), word_tokenizer(words), store, 9)
+    drawn, orders = ByPicture(asked, 5), []
+    for epoch in (0, 1):
+        drawn.set_epoch(epoch)
+        items = [drawn[number] for number in range(len(drawn))]
+        of = [item["label"] % 7 for item in items]
+        assert sorted(item["label"] for item in items) == list(range(30))
+        assert [picture for picture, _ in groupby(of)] == list(dict.fromkeys(of))  # each picture in one run
+        batch = collate(items[:12])
+        assert "question_of" not in batch and len(batch["features"]) == len(set(of[:12])) < 12
+        told = batch["features"][batch["picture_of"]]
+        apart = collate([asked[item["label"]] for item in items[:12]])
+        assert torch.equal(told, apart["features"]) and torch.equal(batch["input_ids"], apart["input_ids"])
+        orders.append(of)
+    again = ByPicture(asked, 5)
+    again.set_epoch(1)
+    assert orders[0] != orders[1] == [again[number]["label"] % 7 for number in range(30)]
+    with pytest.raises(InputError, match="one image each"):
+        ByPicture(examples(["a"], [["s:1", "s:2"]], [0], word_tokenizer(["a"]), store, 9), 5)
 
 
 def test_a_batch_tells_of_all_images_in_a_row_which_a_text_is_true_of():

@@ -1,15 +1,17 @@
 """Training: learns, gives equal bytes again, and goes on where it was stopped."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from transformers import TrainerCallback
+from transformers import Trainer, TrainerCallback
 
 from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.features.store import ImageRegions, RegionStore, write
+from compvqa.models import cnn_lstm_sa
 from compvqa.models.multi_image import MultiImageModel
 from compvqa.models.visualbert import Backbone, ModelSettings
 from compvqa.training import fit as fitting
@@ -55,12 +57,13 @@ def test_words_alone_are_learnt(data, tmp_path):
     assert done[0]["accuracy"] == 1.0
 
 
-def test_a_stopped_run_goes_on_to_the_same_bytes(data, tmp_path, monkeypatch):
-    class Stop(TrainerCallback):
-        def on_step_end(self, args, state, control, **_):
-            if state.global_step == 9:
-                raise KeyboardInterrupt
+class Stop(TrainerCallback):
+    def on_step_end(self, args, state, control, **_):
+        if state.global_step == 9:
+            raise KeyboardInterrupt
 
+
+def test_a_stopped_run_goes_on_to_the_same_bytes(data, tmp_path, monkeypatch):
     whole = run(data, tmp_path / "whole")
     usual = fitting.Trainer
     monkeypatch.setattr(fitting, "Trainer", lambda **kw: usual(**(kw | {"callbacks": [*kw["callbacks"], Stop()]})))
@@ -149,6 +152,37 @@ def test_examples_are_drawn_anew_for_each_pass_or_kept_in_their_order(data, tmp_
 
         fit(made, asked, asked, tmp_path / order, settings, seed, "test", ["test"], collate=watched)
         assert len(seen) == 2 * len(asked) and (seen == 2 * list(asked.labels)) is alike
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_questions_that_share_pictures_learn_as_many_and_go_on_to_the_same_bytes(data, tmp_path, monkeypatch, stopped):
+    asked, words = data
+    single = replace(asked, images=[[f"s:{n % 5}"] for n in range(len(asked))])
+    settings = SETTINGS.model_copy(update={"order": "pictures"})
+    size, seen = cnn_lstm_sa.ModelSettings(word_size=4, hidden_size=6, attention_size=5), []
+
+    def watched(items):
+        seen.append([item["label"] for item in items])
+        return collate(items)
+
+    def run(out, *callbacks):
+        seed, made = prepare(settings, 0, "test"), cnn_lstm_sa.CnnLstmSa(size, words, 4, 2)
+        usual = Trainer
+        monkeypatch.setattr(
+            fitting, "Trainer", lambda **kw: usual(**(kw | {"callbacks": [*kw["callbacks"], *callbacks]}))
+        )
+        fit(made, single, torch.utils.data.Subset(single, []), out, settings, seed, "test", ["test"], collate=watched)
+        return (out / "model.safetensors").read_bytes()
+
+    whole = run(tmp_path / "whole")
+    assert sum(map(len, seen)) == 12 * 8
+    if stopped:
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "cut", Stop())
+    assert run(tmp_path / "cut") == whole
+    with pytest.raises(InputError, match="forward takes picture_of"):
+        several = MultiImageModel(Backbone(MODEL, words, 4), MODEL, 2)
+        fit(several, asked, asked, tmp_path / "c", settings, 1, "test", ["test"], collate=collate)
 
 
 def test_a_process_has_one_gpu_however_many_are_visible(data, tmp_path, monkeypatch):

@@ -11,7 +11,9 @@ A model that is trained on questions (``models.trained``; ``config/models/<name>
     (:class:`compvqa.models.task.Task`) tells. Training and prediction both call it; where it draws, torch is seeded.
 
 The net's ``forward`` takes the columns of a batch by name (:func:`compvqa.training.data.collate`) and gives a
-dictionary with ``logits`` [B, answers] and, where it is given ``labels`` [B], their ``loss``, a scalar.
+dictionary with ``logits`` [B, answers] and, where it is given ``labels`` [B], their ``loss``, a scalar. One that takes
+``picture_of`` can be trained with ``order: pictures``, questions about one picture side by side: it then gets each
+picture once, and no ``question_of``.
 
 What a module may have besides:
 

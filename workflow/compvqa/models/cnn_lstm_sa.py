@@ -80,16 +80,21 @@ class CnnLstmSa(nn.Module):
         features: torch.Tensor,
         geometry: torch.Tensor,
         region_mask: torch.Tensor,
-        question_of: torch.Tensor,
+        question_of: torch.Tensor | None = None,
         labels: torch.Tensor | None = None,
+        picture_of: torch.Tensor | None = None,
     ) -> dict[str, torch.Tensor]:
         """Scores ``logits`` [B, answers] of the questions ``input_ids`` [B, L] about a picture each, of the cells
-        ``features`` [B, K, D] at the places ``geometry`` [B, K, 5]; and ``loss`` where ``labels`` are given."""
+        ``features`` [B, K, D] at the places ``geometry`` [B, K, 5]; and ``loss`` where ``labels`` are given. Where
+        ``picture_of`` [B] tells each question's picture, there may be fewer pictures than questions."""
         picture = self.looking(features, question_of, len(input_ids))
         if self.places:
             picture = torch.cat([picture, geometry], dim=2)
         state = self.reader(input_ids, attention_mask)
-        for attention, told in zip(self.rounds, self._told(picture), strict=True):
+        every = self._told(picture)
+        if picture_of is not None:
+            picture, region_mask, *every = (part[picture_of] for part in (picture, region_mask, *every))
+        for attention, told in zip(self.rounds, every, strict=True):
             shares = attention(told, state, region_mask).to(picture.dtype)
             state = state + self.cells(shares[:, None] @ picture)[:, 0]  # the mean of cells is the cell of the mean
         return scored(self.classifier(state), labels)

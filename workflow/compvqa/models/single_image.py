@@ -32,10 +32,11 @@ class Looking(nn.Module):
         super().__init__()
         self.zeroed, self.normalised = settings.images == "zeroed", settings.normalised
 
-    def forward(self, features: torch.Tensor, question_of: torch.Tensor, n: int) -> torch.Tensor:
+    def forward(self, features: torch.Tensor, question_of: torch.Tensor | None, n: int) -> torch.Tensor:
         """The ``features`` [n, K, D] of the pictures of ``n`` questions, in float32; ValueError where a question
-        has not one picture."""
-        if len(question_of) != n or not torch.equal(question_of, torch.arange(n, device=question_of.device)):
+        has not one picture. None for ``question_of``: questions share pictures, and there are fewer."""
+        numbers = torch.arange(n, device=features.device)
+        if question_of is not None and not torch.equal(question_of, numbers):
             raise ValueError(
                 "this model reads questions about one picture each: take one of several, such as visualbert"
             )

@@ -22,6 +22,7 @@ from compvqa.models.loss import UNKNOWN_LABEL
 from compvqa.questions.dataset import language_of
 from compvqa.questions.tables import PARAPHRASES
 from compvqa.scenes.tables import SCENES
+from compvqa.seeds import stable_hash
 from compvqa.training import processes
 
 Store = RegionStore | GridStore
@@ -131,13 +132,46 @@ def labelled(
     return examples(questions.texts, questions.images, labels, tokenizer, store, longest, programs=programs)
 
 
+@dataclass
+class ByPicture(torch.utils.data.Dataset):
+    """Examples of one image each, those about the same image side by side; images are drawn anew for each pass. A batch
+    of them has each of its images once (:func:`collate`)."""
+
+    examples: Examples
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.examples.store is None or any(len(images) != 1 for images in self.examples.images):
+            raise InputError(
+                "optimisation.order: pictures is for models that look, and questions about one image each: take drawn."
+            )
+        self._of = np.unique([images[0] for images in self.examples.images], return_inverse=True)[1]
+        self.set_epoch(0)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Draw the images of the pass with this number."""
+        place = np.random.default_rng(stable_hash(self.seed, "order", epoch) & 0xFFFFFFFF).permutation(
+            1 + self._of.max()
+        )
+        self._order = np.argsort(place[self._of], kind="stable")
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __getitem__(self, number: int) -> dict:
+        chosen = int(self._order[number])
+        return self.examples[chosen] | {"picture": int(self._of[chosen])}
+
+
 def collate(items: Sequence[Mapping]) -> dict[str, torch.Tensor]:
     """A batch: questions padded to the longest, and all their images in a row, regions padded to the most.
 
     Gives ``labels`` [B], ``input_ids`` and ``attention_mask`` [B, L] and, where items have regions, ``features``
     [n, K, D], ``geometry`` [n, K, 5], ``region_mask`` [n, K] and ``question_of`` [n]; where they have programs,
     ``programs`` [B, P, C], padded with rows of 0; where they tell of images, ``present`` [n]. No image is padded
-    in. Features keep the type of their store: half as much to move where it is float16, and the models widen them.
+    in. Where questions share images (:class:`ByPicture`), each image comes once, and ``picture_of`` [B], the row of a
+    question's image, stands in the place of ``question_of``.
+    Features keep the type of their store: half as much to move where it is float16, and the models widen them.
     """
     lengths = np.array([len(item["tokens"]) for item in items])
     words = np.arange(lengths.max()) < lengths[:, None]
@@ -159,6 +193,13 @@ def collate(items: Sequence[Mapping]) -> dict[str, torch.Tensor]:
 
 def _regions(items: Sequence[Mapping]) -> dict[str, np.ndarray]:
     """The columns of a batch that tell its images."""
+    if "picture" in items[0]:
+        shown = {item["picture"]: item for item in items}
+        row = {picture: number for number, picture in enumerate(shown)}
+        whose = {"picture_of": np.array([row[item["picture"]] for item in items])}
+        items = list(shown.values())
+    else:
+        whose = {"question_of": np.repeat(np.arange(len(items)), [len(item["regions"]) for item in items])}
     regions = [region for item in items for region in item["regions"]]
     counts = np.array([len(region.features) for region in regions])
     mask = np.arange(counts.max()) < counts[:, None]
@@ -166,7 +207,7 @@ def _regions(items: Sequence[Mapping]) -> dict[str, np.ndarray]:
         "features": _padded([region.features for region in regions], mask),
         "geometry": _padded([region.geometry for region in regions], mask),
         "region_mask": mask.astype(np.int64),
-        "question_of": np.repeat(np.arange(len(items)), [len(item["regions"]) for item in items]),
+        **whose,
     }
     if "named" in items[0]:
         columns["named"] = np.full(mask.shape, -1, np.float32)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence, Sized
+from inspect import signature
 from itertools import product
 from pathlib import Path
 from typing import cast
@@ -21,6 +22,7 @@ from compvqa.models.loss import check_given
 from compvqa.progress import track
 from compvqa.seeds import stable_hash
 from compvqa.training import processes
+from compvqa.training.data import ByPicture, Examples
 from compvqa.training.device import in_bfloat16, set_deterministic
 from compvqa.training.history import write_history
 from compvqa.training.settings import OptimisationSettings
@@ -67,6 +69,8 @@ def fit(
     steps = _steps(len(cast(Sized, train)), settings)
     every, looks = max(1, steps // settings.evaluations), bool(len(cast(Sized, dev)))
     right = right or (lambda scores, labels: scores.argmax(axis=-1) == labels)
+    if settings.order == "pictures":
+        train = _by_picture(model, train, seed)
     trainer = Trainer(
         model=model,
         args=_arguments(settings, checkpoints, steps, every, seed, looks),
@@ -100,6 +104,15 @@ def fit(
             save_file(weights, temporary, {tables.RECIPE.decode(): tables.running()})
         shutil.rmtree(checkpoints, ignore_errors=True)
     return {"steps": trainer.state.global_step, "accuracy": float(trainer.state.best_metric or 0)}
+
+
+def _by_picture(model: torch.nn.Module, train: torch.utils.data.Dataset, seed: int) -> ByPicture:
+    """The examples with those about one picture side by side; InputError for a model that can't read them so."""
+    if not isinstance(train, Examples) or "picture_of" not in signature(model.forward).parameters:
+        raise InputError(
+            "optimisation.order: pictures is for a model whose forward takes picture_of, as cnn_lstm_sa's: take drawn."
+        )
+    return ByPicture(train, seed)
 
 
 def _steps(n: int, settings: OptimisationSettings) -> int:
@@ -158,7 +171,7 @@ def _arguments(
         lr_scheduler_kwargs={"num_decay_steps": round(settings.decay * steps), "decay_type": "linear"},
         warmup_steps=round(settings.warmup * steps),
         max_grad_norm=settings.clip,
-        train_sampling_strategy={"drawn": "random", "kept": "sequential"}[settings.order],
+        train_sampling_strategy="random" if settings.order == "drawn" else "sequential",
         eval_strategy="steps" if looks else "no",
         eval_steps=every,
         save_strategy="steps",

@@ -33,9 +33,11 @@ class OptimisationSettings(Settings):
     epsilon: float = Field(1e-8, gt=0, description="of AdamW")
     clip: float = Field(1.0, ge=0, description="largest norm of a gradient; 0: any")
     clip_each: float = Field(0.0, ge=0, description="largest size of each number of a gradient; 0: any")
-    order: Literal["drawn", "kept"] = Field(
+    order: Literal["drawn", "kept", "pictures"] = Field(
         "drawn",
-        description="of the training examples: drawn for each pass, or kept in all: by question id, as good as drawn",
+        description="of the training examples: drawn for each pass; kept in all: by question id, as good as drawn; "
+        "pictures: these are drawn for each pass, and their questions lie side by side, so that a model that knows "
+        "picture_of (cnn_lstm_sa) reads a picture once for all of them",
     )
     evaluations: int = Field(8, ge=1, description="times that the held-out examples are looked at, evenly spread")
     patience: int = Field(3, ge=0, description="stop after so many looks without a better accuracy; 0: never")
