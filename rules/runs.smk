@@ -134,6 +134,7 @@ def trained_on(model):
 def seeds(model, split):
     """The seeds of a model's runs on a split."""
     found = split != IID and CONFIG.models.split_seeds or CONFIG.models.seeds
+    found = CONFIG.models.seeds_of.get(split, found)
     return found[:1] if fine_tuned(model) else found
 
 

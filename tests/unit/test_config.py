@@ -128,6 +128,10 @@ def test_the_list_of_all_defaults_is_the_generated_one_and_says_the_defaults(roo
             {"models": {"trained": ["a"], "variants_of": {"has-count": ["comp"]}}},
             "variants_of names has-count, which is not in models.splits",
         ),
+        (
+            {"models": {"trained": ["a"], "seeds_of": {"has-count": [1]}}},
+            "seeds_of names has-count, which is not in models.splits",
+        ),
         ({"models": {"splits": ["iid"]}}, "models.splits does nothing without models.trained"),
         ({"models": {"curve": {"models": ["vilbert"]}}}, "curve.models names vilbert, which is not in models.trained"),
         (

@@ -36,8 +36,8 @@ def made(root, tmp_path_factory):
     (project.folder / "config/two-colors.json").write_text(json.dumps(words))
     data["dataset"]["words"] = "config/two-colors.json"
     data |= {"testbed": "small", "shards": 1, "splits": {"names": [PAIR, OTHER]}}
-    data["models"] = {"baselines": ["maj", "executor"], "trained": ["lstm-tiny"], "seeds": [1, 2], "splits": [PAIR]}
-    data["models"]["variants"] = ["small", "large"]
+    data["models"] = {"baselines": ["maj", "executor"], "trained": ["lstm-tiny"], "seeds": [3], "splits": [PAIR]}
+    data["models"] |= {"variants": ["small", "large"], "seeds_of": {PAIR: [1, 2]}}
     data["scores"] = {"resamples": 20, "contrasts": [], "facets": ["answer"]}
     data["paper"] = {"show": [f"clevr-hope/{page}" for page in ("table1", "figure1", "figure7", "gaps", "measures")]}
     (project.folder / "config/small.yaml").write_text(yaml.safe_dump(data, sort_keys=False))

@@ -19,6 +19,7 @@ NAMES = {
     *("dataset.kind", "dataset.presence.model", "splits.names", "features.released.sources.reader", "models.baselines"),
     *("dataset.candidates.backend", "models.trained", "sources.settings", "features.pictures.backbone"),
     *("models.asked", "scores.contrasts", "scores.facets", "models.variants", "models.variants_of", "features.crops"),
+    "models.seeds_of",
     *("models.splits", "models.curve.splits", "models.curve.models", "dataset.judged.arms", "paper.show"),
     *("containers.cpu", "containers.gpu", "dataset.overlap.methods"),
     *("containers.neo4j", "models.splits_of", "publish.datasheet", "publish.version", "publish.published"),

@@ -39,6 +39,9 @@ class ModelsSettings(Settings):
         default_factory=dict, description="for a model, which of these splits it is trained on; others: all of them"
     )
     split_seeds: tuple[int, ...] = Field((), description="seeds of the runs on these splits; empty: as seeds")
+    seeds_of: dict[str, tuple[int, ...]] = Field(
+        default_factory=dict, description="for a split, the seeds of the runs on it, where these are others"
+    )
     variants: tuple[str, ...] = Field(
         (),
         description="variants of these runs, of those that a setup trains on every split, such as comp and size, or "
@@ -82,6 +85,7 @@ class ModelsSettings(Settings):
         for named in self.splits_of.values():
             _known("splits_of", named, self.splits, "models.splits")
         _known("splits_of", self.splits_of, self.trained, "models.trained")
+        _known("seeds_of", self.seeds_of, self.splits, "models.splits")
         _known("variants_of", self.variants_of or (), self.splits, "models.splits")
         idle = {
             "easy": self.easy,
