@@ -61,12 +61,19 @@ def clustered_interval(
     depend on these and the seed alone. Where all groups have one accuracy, no draw has another: the interval then
     leaves room for groups such as were not seen, as :func:`accuracy_interval` does.
     """
-    ordered = sorted(patterns)
+    return _clustered_interval(tuple(sorted(map(tuple, patterns))), settings.resamples, settings.level, seed)
+
+
+@cache  # parts of several splits are often of the same questions
+def _clustered_interval(
+    ordered: tuple[tuple[int, int, int], ...], resamples: int, level: float, seed: int
+) -> tuple[float, float]:
     right, n, groups = np.array(ordered).T
     if (share := right / n).min() == share.max():
-        return alike(float(share[0]), int(groups.sum()), settings.level)
+        return alike(float(share[0]), int(groups.sum()), level)
+    settings = Resampling(resamples=resamples, level=level)
     drawn = resampled(right[:, None], groups, settings, seed, *np.ravel(ordered).tolist(), sizes=n)
-    return interval(drawn[:, 0], settings.level)
+    return interval(drawn[:, 0], level)
 
 
 def alike(share: float, units: int, level: float) -> tuple[float, float]:

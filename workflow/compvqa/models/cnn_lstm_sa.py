@@ -47,14 +47,14 @@ class Attention(nn.Module):
         self.weight = nn.Linear(hidden, 1, bias=False)  # a bias would change no softmax
 
     def forward(self, told: torch.Tensor, state: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """The shares [B, K] of cells, by what each ``told`` [B, K, hidden] (``of_cell``) and the states [B, H];
-        ``mask`` [B, K] tells (1) the real ones."""
-        asked = told + self.of_state(state)[:, None]
+        """The shares [..., K] of cells, by what each ``told`` [..., K, hidden] (``of_cell``) and the states [..., H];
+        ``mask`` [..., K] tells (1) the real ones."""
+        asked = told + self.of_state(state)[..., None, :]
         if asked.device.type == "cpu":  # where tanh is slow: it is 2 sigmoid(2x) - 1, and the 1 changes no softmax
             scores = nn.functional.linear(asked.mul_(2).sigmoid_(), 2 * self.weight.weight)
         else:
             scores = self.weight(torch.tanh(asked))
-        return scores.squeeze(2).masked_fill(mask == 0, float("-inf")).softmax(dim=1)
+        return scores.squeeze(-1).masked_fill(mask == 0, float("-inf")).softmax(dim=-1)
 
 
 class CnnLstmSa(nn.Module):
@@ -90,14 +90,13 @@ class CnnLstmSa(nn.Module):
         picture = self.looking(features, question_of, len(input_ids))
         if self.places:
             picture = torch.cat([picture, geometry], dim=2)
-        state = self.reader(input_ids, attention_mask)
-        every = self._told(picture)
-        if picture_of is not None:
-            picture, region_mask, *every = (part[picture_of] for part in (picture, region_mask, *every))
-        for attention, told in zip(self.rounds, every, strict=True):
-            shares = attention(told, state, region_mask).to(picture.dtype)
-            state = state + self.cells(shares[:, None] @ picture)[:, 0]  # the mean of cells is the cell of the mean
-        return scored(self.classifier(state), labels)
+        at = _places(picture_of, len(input_ids), input_ids.device)
+        read = self.reader(input_ids, attention_mask)
+        state = read.new_zeros(len(picture), int(at[1].max()) + 1, read.shape[1]).index_put(at, read)
+        for attention, told in zip(self.rounds, self._told(picture), strict=True):
+            shares = attention(told[:, None], state, region_mask[:, None]).to(picture.dtype)
+            state = state + self.cells(shares @ picture)  # the mean of cells is the cell of the mean
+        return scored(self.classifier(state[at]), labels)
 
     def _told(self, picture: torch.Tensor) -> list[torch.Tensor]:
         """What the cells of a ``picture`` [B, K, D] tell each round [B, K, hidden]."""
@@ -108,6 +107,17 @@ class CnnLstmSa(nn.Module):
         first = self.cells
         both = [(layer.weight @ first.weight, layer.weight @ first.bias + layer.bias) for layer in layers]
         return [nn.functional.linear(picture, *each) for each in both]
+
+
+def _places(picture_of: torch.Tensor | None, n: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Where each of ``n`` questions stands: the picture that it is about, and its place among the questions about that
+    one; without ``picture_of`` each has a picture of its own."""
+    numbers = torch.arange(n, device=device)
+    if picture_of is None:
+        return numbers, torch.zeros_like(numbers)
+    order = torch.argsort(picture_of, stable=True)
+    first = torch.searchsorted(picture_of[order], picture_of)
+    return picture_of, torch.empty_like(numbers).index_put((order,), numbers) - first
 
 
 def build(settings: ModelSettings, task: Task) -> CnnLstmSa:
