@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -162,7 +163,7 @@ def test_questions_that_share_pictures_learn_as_many_and_go_on_to_the_same_bytes
     size, seen = cnn_lstm_sa.ModelSettings(word_size=4, hidden_size=6, attention_size=5), []
 
     def watched(items):
-        seen.append([item["label"] for item in items])
+        seen.extend(item["picture"] for item in items)
         return collate(items)
 
     def run(out, *callbacks):
@@ -175,7 +176,9 @@ def test_questions_that_share_pictures_learn_as_many_and_go_on_to_the_same_bytes
         return (out / "model.safetensors").read_bytes()
 
     whole = run(tmp_path / "whole")
-    assert sum(map(len, seen)) == 12 * 8
+    passes = [[picture for picture, _ in groupby(seen[start : start + 32])] for start in range(0, 12 * 8, 32)]
+    assert len(seen) == 12 * 8 and all(sorted(pictures) == list(range(5)) for pictures in passes)
+    assert len(set(map(tuple, passes))) > 1  # drawn anew
     if stopped:
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path / "cut", Stop())

@@ -90,7 +90,7 @@ class CnnLstmSa(nn.Module):
         picture = self.looking(features, question_of, len(input_ids))
         if self.places:
             picture = torch.cat([picture, geometry], dim=2)
-        at = _places(picture_of, len(input_ids), input_ids.device)
+        at = _standing(picture_of, len(input_ids), input_ids.device)
         read = self.reader(input_ids, attention_mask)
         state = read.new_zeros(len(picture), int(at[1].max()) + 1, read.shape[1]).index_put(at, read)
         for attention, told in zip(self.rounds, self._told(picture), strict=True):
@@ -109,7 +109,7 @@ class CnnLstmSa(nn.Module):
         return [nn.functional.linear(picture, *each) for each in both]
 
 
-def _places(picture_of: torch.Tensor | None, n: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+def _standing(picture_of: torch.Tensor | None, n: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
     """Where each of ``n`` questions stands: the picture that it is about, and its place among the questions about that
     one; without ``picture_of`` each has a picture of its own."""
     numbers = torch.arange(n, device=device)

@@ -204,7 +204,7 @@ class Solid:
             t[going[gone]] = np.inf
             on ^= gone
             left = np.count_nonzero(on)
-            if 2 * left < on.size:  # to leave out each ray as it ends costs more than to take it along
+            if 2 * left <= on.size:  # to leave out each ray as it ends costs more than to take it along
                 ended = ~on & np.isfinite(t[going])
                 t[going[ended]] = far[ended]
                 if not left:
