@@ -1,4 +1,4 @@
-"""Trained weights, read with an error that names the file."""
+"""Trained weights, written whole and read with an error that names the file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
+from compvqa import tables
 from compvqa.errors import InputError
 from compvqa.tables import remedy
+
+
+def save_weights(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
+    """Write tensors by name as a safetensors file, with the recipe of the running stage."""
+    with tables.replacing(path) as temporary:
+        kept = {name: value.detach().cpu().contiguous() for name, value in weights.items()}
+        save_file(kept, temporary, {tables.RECIPE.decode(): tables.running()})
 
 
 def load_weights(path: Path | str) -> dict[str, torch.Tensor]:

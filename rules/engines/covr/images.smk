@@ -151,7 +151,7 @@ rule image_filter:
     input:
         examples=rules.image_examples.output.examples,
         texts=rules.image_examples.output.texts,
-        scenes=f"{T}/scenes/scenes.parquet",
+        scenes=expand(f"{T}/scenes/{{table}}.parquet", table=SCENE_TABLES),
         regions=rules.features.output.regions,
         features=rules.features.output.features,
         start=START,

@@ -12,7 +12,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
-from safetensors.torch import save_file
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -22,6 +21,7 @@ from compvqa.models.task import Task
 from compvqa.questions.dataset import DATASET
 from compvqa.settings import Settings
 from compvqa.training.modules import described, plugin, store_of, tokenizer_of
+from compvqa.weights import save_weights
 
 MOST_TOLD = 5  # answers that are named of those left over
 
@@ -68,9 +68,7 @@ def take_weights(
     if not hasattr(net, "fine_tuned"):
         raise InputError(f"{model} as its settings say takes no weights of {archive.path}: set as_released.")
     net.fine_tuned(archive)
-    with tables.replacing(out / "model.safetensors") as temporary:
-        weights = {name: value.contiguous() for name, value in net.state_dict().items()}
-        save_file(weights, temporary, {tables.RECIPE.decode(): tables.running()})
+    save_weights(out / "model.safetensors", net.state_dict())
     write_json(out / "model.json", described(model, settings, task))
     for names, what in ((strange, "that no question has here"), (lacking, "of questions here that it can't give")):
         if names:

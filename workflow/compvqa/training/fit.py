@@ -12,11 +12,9 @@ from typing import cast
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from torch.utils.hooks import RemovableHandle
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
-from compvqa import tables
 from compvqa.errors import InputError, disk_full
 from compvqa.models.loss import check_given
 from compvqa.progress import track
@@ -26,6 +24,7 @@ from compvqa.training.data import ByPicture, Examples
 from compvqa.training.device import in_bfloat16, set_deterministic
 from compvqa.training.history import write_history
 from compvqa.training.settings import OptimisationSettings
+from compvqa.weights import save_weights
 
 
 def prepare(settings: OptimisationSettings, seed: int, *key: object) -> int:
@@ -99,9 +98,7 @@ def fit(
     trainer.accelerator.wait_for_everyone()  # to read the checkpoint that is kept
     if processes.is_first():
         write_history(out / "history.parquet", trainer.state.log_history)
-        with tables.replacing(out / "model.safetensors") as temporary:
-            weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
-            save_file(weights, temporary, {tables.RECIPE.decode(): tables.running()})
+        save_weights(out / "model.safetensors", model.state_dict())
         shutil.rmtree(checkpoints, ignore_errors=True)
     return {"steps": trainer.state.global_step, "accuracy": float(trainer.state.best_metric or 0)}
 

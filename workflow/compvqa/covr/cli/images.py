@@ -75,7 +75,7 @@ def image_filter(
     before = [] if start is None else [start / name for name in ("model.safetensors", "model.json", SAW)]
     frame.run(
         lambda: train_presence(request.model, *given, *store, start, fold, out, size, settings, seed),
-        [*given, *store, *before],
+        [*given[:2], *scene_tables(scenes), *store, *before],
         [out / name for name in FILES],
         model=request.model,
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from compvqa.covr.filters.images.examples import ExampleSettings, make_examples
 from compvqa.covr.filters.images.presence import Knowledge, PresenceSettings
+from compvqa.covr.filters.images.relationships import RelationshipSettings
 from compvqa.covr.filters.images.training import PresenceTraining, train_presence
 from compvqa.features.store import ImageRegions, write
 from compvqa.models import lxmert
@@ -22,6 +23,7 @@ FOLDS = 2
 FEATURES = 6
 TINY = lxmert.ModelSettings(hidden_size=16, language_layers=1, region_layers=1, cross_layers=1, heads=2)
 TRAINING = PresenceTraining(optimisation=OptimisationSettings(most_steps=6, batch_size=8, evaluations=3, patience=0))
+RELATED = TRAINING.model_copy(update={"relationships": RelationshipSettings(steps=100, images=4, size=16)})
 SETTINGS = PresenceSettings(method="learned", folds=FOLDS)
 
 
@@ -31,6 +33,7 @@ class ClassifierWorld:
 
     folder: Path
     number: int = 3
+    training: PresenceTraining = TRAINING
 
     @cached_property
     def graphs(self) -> list[SceneGraph]:
@@ -82,7 +85,7 @@ class ClassifierWorld:
         """Train the model of a fold."""
         given = [self.folder / "examples.parquet", self.folder / "texts.parquet", self.store.scenes / "scenes.parquet"]
         regions = [self.features / "regions.parquet", self.features / "features.safetensors"]
-        return train_presence("lxmert", *given, *regions, start, fold, out, TINY, TRAINING, seed=1)
+        return train_presence("lxmert", *given, *regions, start, fold, out, TINY, self.training, seed=1)
 
     @cached_property
     def knowledge(self) -> Knowledge:

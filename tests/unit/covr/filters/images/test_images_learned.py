@@ -13,14 +13,14 @@ from compvqa.covr.subgraphs.subgraph import make
 from compvqa.errors import InputError
 from compvqa.features.boxes import covered
 from compvqa.features.seen import SEEN, check_unseen, write_seen
-from unit.covr.filters.images.classifier_worlds import FOLDS, SETTINGS, ClassifierWorld
+from unit.covr.filters.images.classifier_worlds import FOLDS, RELATED, SETTINGS, ClassifierWorld
 
 pytestmark = pytest.mark.xdist_group("images-learned")  # one process, so that its world is made once
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    made = ClassifierWorld(tmp_path_factory.mktemp("learned"))
+    made = ClassifierWorld(tmp_path_factory.mktemp("learned"), training=RELATED)
     _ = made.knowledge
     return made
 

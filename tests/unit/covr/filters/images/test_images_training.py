@@ -8,12 +8,12 @@ from compvqa.covr.filters.images.examples import EXAMPLES, fold_of
 from compvqa.covr.filters.images.training import FILES
 from compvqa.features.seen import SEEN, write_seen
 from compvqa.training import fit as fitting
-from unit.covr.filters.images.classifier_worlds import FOLDS, ClassifierWorld
+from unit.covr.filters.images.classifier_worlds import FOLDS, RELATED, ClassifierWorld
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    made = ClassifierWorld(tmp_path_factory.mktemp("presence"))
+    made = ClassifierWorld(tmp_path_factory.mktemp("presence"), training=RELATED)
     made.examples()
     return made
 

@@ -6,8 +6,8 @@ all folds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,23 +18,27 @@ from pydantic import Field
 from tokenizers import Tokenizer
 
 from compvqa import tables
+from compvqa.covr.filters.images import relationships
 from compvqa.covr.filters.images.examples import EXAMPLES, TEXTS
+from compvqa.covr.filters.images.relationships import RelationshipModel, RelationshipSettings, Words
 from compvqa.errors import InputError
 from compvqa.features.seen import write_seen
 from compvqa.features.store import RegionStore
 from compvqa.files import read_json, write_json
 from compvqa.models.backbone import BackboneSettings
 from compvqa.models.multi_image import MatchModel, load_pretrained
+from compvqa.scenes.graph import SceneStore
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import by_rank
 from compvqa.settings import Settings
 from compvqa.training.data import collate, shared_words
 from compvqa.training.fit import OptimisationSettings, fit, prepare
 from compvqa.training.modules import plugin, tokenizer_of
-from compvqa.weights import load_weights
+from compvqa.weights import load_weights, save_weights
 
 FILES = ("model.safetensors", "model.json", "history.parquet", "saw.parquet")
 HEADS = ("head.", "region_head.")  # new, whatever a model starts from
+RELATIONSHIPS = "relationships"  # what the names of their weights begin with, and their key in model.json
 
 
 class PresenceTraining(Settings):
@@ -45,6 +49,11 @@ class PresenceTraining(Settings):
     held_out: float = Field(0.05, gt=0, lt=0.5, description="share of the images that tell when to stop")
     most_held_out: int = Field(20_000, ge=1, description="examples of these images that are looked at, at most")
     most_regions: int = Field(36, ge=1, description="regions an image that models see, the first in the store")
+    relationships: RelationshipSettings | None = Field(
+        None,
+        description="learn from annotated boxes how regions are related, and tell by that whether subgraphs with a "
+        "relation are there; null: as the paper, by the model of texts and images",
+    )
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,8 @@ def train_presence(
     """Train ``model`` on the examples of all folds but ``fold`` (None: on all); write the :data:`FILES` into ``out``.
 
     Some of the images of these folds are held out to choose the weights. ``saw.parquet`` holds all images that had a
-    part in it, those of ``start`` too, the folder of a pretraining on other images. ``scenes`` is the scenes table.
+    part in it, those of ``start`` too, the folder of a pretraining on other images. ``scenes`` is the scenes table,
+    that of objects and the others beside it.
     """
     number = prepare(settings.optimisation, seed, "presence", model, fold)
     store = RegionStore(regions, features, settings.most_regions)
@@ -110,12 +120,43 @@ def train_presence(
     done = fit(made, learnt, held_out, out, settings.optimisation, number, what, recipe, collate=collate, new=new)
     described = {"model": model, "settings": model_settings.model_dump(), "dimension": store.dimension, "fold": fold}
     described |= {"most_regions": settings.most_regions, "tokenizer": tokenizer.to_str()}
+    if settings.relationships is not None:
+        related = _relationships(learnt, scenes, settings.relationships, number, what)
+        weights = {f"{RELATIONSHIPS}.{name}": value for name, value in related.state_dict().items()}
+        save_weights(out / "model.safetensors", load_weights(out / "model.safetensors") | weights)
+        described[RELATIONSHIPS] = {"words": asdict(related.words), "size": settings.relationships.size}
     write_json(out / "model.json", described)
     before = [] if start is None else tables.read(start / FILES[-1])["image"].to_pylist()
     saw = write_seen(out / FILES[-1], [*before, *(pairs.images[image] for image in images)])
     counts = {"in": len(pairs), "learnt from": len(learnt), "held out": len(held_out), "images that it saw": saw}
     accuracy = round(1000 * done["accuracy"])
     return counts | {"steps": int(done["steps"]), "held-out accuracy, per mille": accuracy}
+
+
+def _relationships(
+    pairs: Pairs, scenes: Path, settings: RelationshipSettings, seed: int, what: str
+) -> RelationshipModel:
+    """What is learnt of the relationships in the images of ``pairs``; ``scenes`` is the scenes table."""
+    annotated = SceneStore(scenes.parent)
+    columns = (annotated.scenes[name].to_pylist() for name in ("image", "scene_id"))
+    scene_of = dict(zip(*columns, strict=True))
+    images = sorted(pairs.images[number] for number in np.unique(pairs.image))
+    words = Words.of(annotated.graph(scene_of[image]) for image in images)
+    shown = relationships.what_is_shown(annotated, scene_of, pairs.store, words)
+    torch.manual_seed(seed)  # wherever the training before it was resumed
+    return relationships.train(words, images, shown, pairs.store.dimension, settings, seed, f"{what}: relationships")
+
+
+def load_relationships(described: Mapping, weights: Mapping[str, torch.Tensor]) -> RelationshipModel | None:
+    """The model of relationships in what :func:`train_presence` wrote (model.json and the weights), of float64; None
+    where there is none."""
+    if RELATIONSHIPS not in described:
+        return None
+    known = described[RELATIONSHIPS]
+    net = RelationshipModel(Words(**known["words"]), described["dimension"], known["size"])
+    start = f"{RELATIONSHIPS}."
+    net.load_state_dict({n.removeprefix(start): value for n, value in weights.items() if n.startswith(start)})
+    return net.double().eval()
 
 
 def _tokens(tokenizer: Tokenizer, said: Sequence[str], longest: int) -> list[np.ndarray]:

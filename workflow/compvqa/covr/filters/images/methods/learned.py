@@ -21,8 +21,10 @@ from compvqa.covr.english import describe
 from compvqa.covr.filters.images.asked import ASKED, TREES
 from compvqa.covr.filters.images.examples import fold_of
 from compvqa.covr.filters.images.presence import PRESENCE, Ask, Knowledge, PresenceSettings
+from compvqa.covr.filters.images.relationships import RelationshipModel
+from compvqa.covr.filters.images.training import load_relationships
 from compvqa.covr.questions.references import matches
-from compvqa.covr.subgraphs.subgraph import parse
+from compvqa.covr.subgraphs.subgraph import make, parse
 from compvqa.errors import InputError
 from compvqa.features.boxes import covered
 from compvqa.features.seen import check_unseen
@@ -145,8 +147,38 @@ class _Folds:
         return covered(self.store.boxes(image), np.array(boxes), settings.least_overlap, settings.least_covered)
 
     def _answers(self, fold: int, items: Sequence[Item]) -> Iterator[tuple[list[int], np.ndarray]]:
-        """The model's p for ``items``, in batches of texts of like lengths, with their numbers."""
-        model, tokenizer, longest = self.model(fold)
+        """The model's p for ``items``, with their numbers."""
+        related = self.model(fold)[-1]
+        told = [item for item in items if related is not None and related.tells(self.graphs[item[1]])]
+        if related is not None and told:
+            yield from self._related(fold, told, related)
+        numbers = {number for number, _, _ in told}
+        yield from self._by_text(fold, [item for item in items if item[0] not in numbers])
+
+    def _related(
+        self, fold: int, items: Sequence[Item], related: RelationshipModel
+    ) -> Iterator[tuple[list[int], np.ndarray]]:
+        """p of subgraphs with a relation: the least of that of each object, by text, and that they are so related."""
+        ends: dict[tuple[int, int], Item] = {}
+        of = np.zeros((len(items), 2), np.int64)
+        for row, (_, key, seen) in enumerate(items):
+            graph = self.graphs[key]
+            for side, node in enumerate((graph, graph.edges[0].target)):
+                thing = _thing(node.name, node.attribute)
+                self.graphs[thing.key] = thing
+                of[row, side] = ends.setdefault((thing.key, id(seen)), (len(ends), thing.key, seen))[0]
+        there = np.zeros(len(ends))
+        for numbers, scores in self._by_text(fold, list(ends.values())):
+            there[numbers] = scores
+        size = self.settings.batch_size
+        for start in range(0, len(items), size):
+            batch = items[start : start + size]
+            p = related.related([(self.graphs[key], seen) for _, key, seen in batch])
+            yield [number for number, _, _ in batch], np.minimum(p, there[of[start : start + size]].min(axis=1))
+
+    def _by_text(self, fold: int, items: Sequence[Item]) -> Iterator[tuple[list[int], np.ndarray]]:
+        """p of ``items`` by the model of texts and images, in batches of texts of like lengths."""
+        model, tokenizer, longest, _ = self.model(fold)
         keys = sorted({key for _, key, _ in items})
         said = tokenizer.encode_batch([describe(self.graphs[key]) for key in keys])
         tokens = {key: encoding.ids[:longest] for key, encoding in zip(keys, said, strict=True)}
@@ -172,8 +204,8 @@ class _Folds:
             logits = model(**given)["logits"]
         return torch.softmax(logits if kind == torch.float64 else logits.float(), dim=1)[:, 1].double().cpu().numpy()
 
-    def _load(self, fold: int) -> tuple[torch.nn.Module, Tokenizer, int]:
-        """The model of ``fold``, its tokenizer and the most tokens that it takes.
+    def _load(self, fold: int) -> tuple[torch.nn.Module, Tokenizer, int, RelationshipModel | None]:
+        """The model of ``fold``, its tokenizer and the most tokens that it takes, and what it knows of relationships.
 
         In float64, as by default on a processor, no size of a batch leaves a trace in the scores.
         """
@@ -187,9 +219,14 @@ class _Folds:
         tokenizer = Tokenizer.from_str(described["tokenizer"])
         backbone = module.Backbone(settings, tokenizer.get_vocab_size(), self.store.dimension)
         model = MatchModel(backbone, settings, 2)
-        model.load_state_dict(load_weights(folder / "model.safetensors"))
+        weights = load_weights(folder / "model.safetensors")
+        related = load_relationships(described, weights)
+        model.load_state_dict({name: weights[name] for name in model.state_dict()})
         model = model.to(self.device, torch.float64 if self.precision == "float64" else torch.float32)
-        return model.eval(), tokenizer, settings.longest
+        return model.eval(), tokenizer, settings.longest, related
+
+
+_thing = lru_cache(maxsize=100_000)(make)
 
 
 def _without(regions: Regions, hidden: np.ndarray | list) -> Regions:
