@@ -118,8 +118,8 @@ def one_by_one(net, subgraph, regions):
                     fit *= names[row, WORDS.nouns.index(node.name)].item()
                     if node.attribute:
                         fit *= attributes[row, WORDS.attributes.index(node.attribute)].item()
-                boxes = torch.from_numpy(regions.geometry[None, [i, j], :4]).double()
-                tried.append((fit, net(boxes, names[None, [i, j]]).softmax(dim=1)[0, relation].item()))
+                boxes, pair = torch.from_numpy(regions.geometry[[i, j], :4]).double(), torch.tensor([[0, 1]])
+                tried.append((fit, net(boxes, names[[i, j]], pair).softmax(dim=1)[0, relation].item()))
     most = max(fit for fit, _ in tried)
     p = max(fit / most * related for fit, related in tried) if most else 0.0
     often = (net.often + 1).tolist()

@@ -106,11 +106,13 @@ class RelationshipModel(nn.Module):
             and attributes <= self.number["attributes"].keys()
         )
 
-    def forward(self, boxes: torch.Tensor, named: torch.Tensor) -> torch.Tensor:
-        """The scores [m, 1 + relations] of how two regions with ``boxes`` [m, 2, 4] (left, top, right, bottom) are
-        related that have the nouns with the probabilities ``named`` [m, 2, nouns]; the first is for not at all."""
-        ends = (end(named[:, side]) for side, end in enumerate(self.ends))
-        return self.between(torch.cat([self.scaled(places(boxes[:, 0], boxes[:, 1])), *ends], dim=1))
+    def forward(self, boxes: torch.Tensor, named: torch.Tensor, pairs: torch.Tensor) -> torch.Tensor:
+        """The scores [m, 1 + relations] of how ``pairs`` [m, 2] of regions are related that have ``boxes`` [k, 4]
+        (left, top, right, bottom) and nouns with the probabilities ``named`` [k, nouns]; the first is for not at all.
+        """
+        one, other = pairs.unbind(dim=1)
+        ends = self.ends[0](named)[one], self.ends[1](named)[other]
+        return self.between(torch.cat([self.scaled(places(boxes[one], boxes[other])), *ends], dim=1))
 
     def loss(self, shown: Sequence[Shown], jitter: float) -> torch.Tensor:
         """What names, attributes and relations of annotated regions lose, each in the mean."""
@@ -127,8 +129,8 @@ class RelationshipModel(nn.Module):
             sides = (boxes[:, 2:] - boxes[:, :2]).repeat(1, 2)
             boxes = boxes + jitter * sides * torch.randn_like(boxes)
             relations = torch.from_numpy(np.concatenate([image.relations for image in shown]))
-            named = names.detach().softmax(dim=1)
-            lost = lost + functional.cross_entropy(self(boxes[pairs], named[pairs]), relations)
+            told = self(boxes, names.detach().softmax(dim=1), pairs)
+            lost = lost + functional.cross_entropy(told, relations)
             self.often += torch.bincount(relations, minlength=len(self.often))
         return lost
 
@@ -164,7 +166,7 @@ class RelationshipModel(nn.Module):
         names, attributes = self.names(features).softmax(dim=1), self.attributes(features).sigmoid()
         boxes = torch.from_numpy(regions.geometry[:, :4]).double()
         pairs = torch.cartesian_prod(torch.arange(k), torch.arange(k))
-        related = self(boxes[pairs], names[pairs]).softmax(dim=1).view(k, k, -1)
+        related = self(boxes, names, pairs).softmax(dim=1).view(k, k, -1)
         return (names * there).numpy(), (attributes * there).numpy(), related.numpy()
 
     def _shown(self, node: Subgraph, names: np.ndarray, attributes: np.ndarray) -> np.ndarray:
