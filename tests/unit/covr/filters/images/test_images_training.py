@@ -1,14 +1,18 @@
 """Training of the image filter: on the other folds alone, and bit-exact after a kill."""
 
+from dataclasses import replace
+
 import pytest
 from transformers import TrainerCallback
 
 from compvqa import tables
 from compvqa.covr.filters.images.examples import EXAMPLES, fold_of
-from compvqa.covr.filters.images.training import FILES
+from compvqa.covr.filters.images.training import FILES, train_presence
 from compvqa.features.seen import SEEN, write_seen
+from compvqa.files import read_json
 from compvqa.training import fit as fitting
-from unit.covr.filters.images.classifier_worlds import FOLDS, RELATED, ClassifierWorld
+from unit.covr.filters.images.classifier_worlds import FOLDS, RELATED, TINY, ClassifierWorld
+from unit.covr.subgraphs.graph_worlds import write_scenes
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +62,17 @@ def test_a_pretraining_gives_all_but_the_heads_and_what_it_saw_counts(world, tmp
     assert {"elsewhere:1", "elsewhere:2"} <= saw(tmp_path / "1")
     assert counts["images that it saw"] == len(saw(tmp_path / "1"))
     assert (tmp_path / "1/model.safetensors").read_bytes() != (start / "model.safetensors").read_bytes()
+
+
+def test_where_no_boxes_tell_of_relations_nothing_is_learnt_of_them(world, tmp_path):
+    scenes = world.store.scenes
+    graphs = [replace(g, objects={k: replace(o, box=None) for k, o in g.objects.items()}) for g in world.graphs]
+    write_scenes(tmp_path / "scenes", graphs, lambda scene_id: "train")
+    given = [world.folder / name for name in ("examples.parquet", "texts.parquet")]
+    regions = [world.features / name for name in ("regions.parquet", "features.safetensors")]
+    for out, folder in (("with", scenes), ("without", tmp_path / "scenes")):
+        files = [*given, folder / "scenes.parquet", *regions]
+        train_presence("lxmert", *files, None, 0, tmp_path / out, TINY, RELATED, seed=1)
+    described = [read_json(tmp_path / out / "model.json") for out in ("with", "without")]
+    assert described[0].pop("relationships")["words"]["relations"]
+    assert described[0] == described[1]

@@ -84,7 +84,7 @@ class RelationshipModel(nn.Module):
 
     def __init__(self, words: Words, dimension: int, size: int):
         super().__init__()
-        self.words, self.number = words, words.numbers
+        self.words, self.number, self.size = words, words.numbers, size
         self.names = nn.Linear(dimension, len(words.nouns))
         self.attributes = nn.Linear(dimension, len(words.attributes))
         self.ends = nn.ModuleList(nn.Linear(len(words.nouns), NAMED, bias=False) for _ in range(2))

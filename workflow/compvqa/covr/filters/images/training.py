@@ -120,11 +120,11 @@ def train_presence(
     done = fit(made, learnt, held_out, out, settings.optimisation, number, what, recipe, collate=collate, new=new)
     described = {"model": model, "settings": model_settings.model_dump(), "dimension": store.dimension, "fold": fold}
     described |= {"most_regions": settings.most_regions, "tokenizer": tokenizer.to_str()}
-    if settings.relationships is not None:
-        related = _relationships(learnt, scenes, settings.relationships, number, what)
+    related = settings.relationships and _relationships(learnt, scenes, settings.relationships, number, what)
+    if related:
         weights = {f"{RELATIONSHIPS}.{name}": value for name, value in related.state_dict().items()}
         save_weights(out / "model.safetensors", load_weights(out / "model.safetensors") | weights)
-        described[RELATIONSHIPS] = {"words": asdict(related.words), "size": settings.relationships.size}
+        described[RELATIONSHIPS] = {"words": asdict(related.words), "size": related.size}
     write_json(out / "model.json", described)
     before = [] if start is None else tables.read(start / FILES[-1])["image"].to_pylist()
     saw = write_seen(out / FILES[-1], [*before, *(pairs.images[image] for image in images)])
@@ -135,13 +135,16 @@ def train_presence(
 
 def _relationships(
     pairs: Pairs, scenes: Path, settings: RelationshipSettings, seed: int, what: str
-) -> RelationshipModel:
-    """What is learnt of the relationships in the images of ``pairs``; ``scenes`` is the scenes table."""
+) -> RelationshipModel | None:
+    """What is learnt of the relationships in the images of ``pairs``, None where no boxes tell of any; ``scenes`` is
+    the scenes table."""
     annotated = SceneStore(scenes.parent)
     columns = (annotated.scenes[name].to_pylist() for name in ("image", "scene_id"))
     scene_of = dict(zip(*columns, strict=True))
     images = sorted(pairs.images[number] for number in np.unique(pairs.image))
     words = Words.of(annotated.graph(scene_of[image]) for image in images)
+    if not words.relations:
+        return None
     shown = relationships.what_is_shown(annotated, scene_of, pairs.store, words)
     torch.manual_seed(seed)  # wherever the training before it was resumed
     return relationships.train(words, images, shown, pairs.store.dimension, settings, seed, f"{what}: relationships")
