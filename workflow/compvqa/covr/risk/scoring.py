@@ -27,8 +27,8 @@ class Scorer:
     known: Sequence[Path] = ()
 
     def scores(self, asked: Sequence[Asked], beside: Path) -> np.ndarray:
-        """The score of each claim [n]: the least presence of the simple subgraphs that say most of its reference; NaN
-        where one has none. Tables are written ``beside`` for a while."""
+        """The score of each claim [n]: the least presence, by text alone as well, of the simple subgraphs that say
+        most of its reference; NaN where one has none. Tables are written ``beside`` for a while."""
         seen = {
             masked: self._presence(_parts(asked, masked), masked, beside / f"masked-{masked}.parquet")
             for masked in (False, True)
@@ -66,5 +66,6 @@ def _parts(asked: Iterable[Asked], masked: bool) -> dict[tuple[str, int], Subgra
 
 def _wanted(table: pa.Table, masked: bool, pairs: dict[tuple[str, int], Subgraph]) -> dict[tuple[str, int], float]:
     table = table.filter(pc.equal(table["masked"], masked))
-    columns = (table[name].to_pylist() for name in ("scene_id", "subgraph_key", "p"))
-    return {(scene_id, key): p for scene_id, key, p in zip(*columns, strict=True) if (scene_id, key) in pairs}
+    columns = (table[name].to_pylist() for name in ("scene_id", "subgraph_key", "p", "by_text"))
+    rows = (row for row in zip(*columns, strict=True) if row[:2] in pairs)
+    return {(scene, key): p if by_text is None else min(p, by_text) for scene, key, p, by_text in rows}

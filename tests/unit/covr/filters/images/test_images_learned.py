@@ -133,11 +133,11 @@ def test_annotated_instances_are_masked(world, tmp_path, monkeypatch):
     )
     (row,), _ = masked(world, graph, make(thing.name), tmp_path)
     assert row["masked"] and 0 <= row["p"] <= 1
-    ((_, _, regions),) = seen
+    ((_, regions),) = seen
     assert [not part.any() for part in regions.features] == [name == thing.name for name in names]
     seen.clear()
     masked(world, graph, make("nothing of the kind"), tmp_path)
-    assert all(part.any() for part in seen[0][2].features)
+    assert all(part.any() for part in seen[0][1].features)
 
 
 @pytest.mark.parametrize(("without_boxes", "expected"), [("accept", []), ("refuse", [1.0])])

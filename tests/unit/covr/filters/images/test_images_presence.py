@@ -32,7 +32,7 @@ def test_a_method_is_one_module(tmp_path, monkeypatch):
     counts = score_pairs(asked, True, tmp_path / "p.parquet", None, PresenceSettings(method="guess"))
     assert counts == {"in": 1, "out": 1}
     row = {"scene_id": "s:1", "subgraph_key": make("dog").key, "masked": True, "p": 0.5, "fold": 0}
-    assert tables.read(tmp_path / "p.parquet", PRESENCE).to_pylist() == [row]
+    assert tables.read(tmp_path / "p.parquet", PRESENCE).to_pylist() == [row | {"by_text": None}]
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones(tmp_path):

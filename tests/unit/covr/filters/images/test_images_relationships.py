@@ -199,6 +199,7 @@ def test_a_relation_is_there_if_both_objects_are_by_text_and_they_are_so_related
     for (scene, key), row in related.items():
         folder, graph = worlds[1].knowledge.models / str(row["fold"]), pairs[scene, key]
         net = load_relationships(read_json(folder / "model.json"), load_weights(folder / "model.safetensors"))
+        assert row["by_text"] == plain[scene, key]["p"] == plain[scene, key]["by_text"]
         if not net.tells(graph):
             assert row == plain[scene, key]
             continue

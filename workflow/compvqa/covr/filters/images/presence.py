@@ -27,6 +27,7 @@ PRESENCE = Schema(
             ("subgraph_key", pa.int64()),  # a simple subgraph
             ("masked", pa.bool_()),  # asked with the boxes of the annotated instances zeroed
             ("p", pa.float32()),  # the probability that the subgraph is in the image
+            ("by_text", pa.float32()),  # the same by the text alone; null: a method tells nothing else
             ("fold", pa.int8()),  # the fold whose model gave it
         ]
     ),

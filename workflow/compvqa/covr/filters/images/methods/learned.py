@@ -7,7 +7,6 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,7 @@ from compvqa.weights import load_weights
 PART = 32_768  # pairs that are scored and kept together
 DIGITS = 4  # of p: far coarser than what the size of a batch changes
 NO_FOLD = -1  # of what no model could be asked
-Item = tuple[int, int, Regions]  # number of the pair, subgraph's key, what is seen
+Item = tuple[int, Regions]  # subgraph's key, what is seen
 
 
 def score(
@@ -118,21 +117,21 @@ class _Folds:
     def rows(self, pairs: pa.Table) -> pa.Table:
         """Those rows of the presence table that ``pairs`` get."""
         scenes, keys = (pairs[name].to_pylist() for name in ASKED.fields.names)
-        p, folds = np.full(len(pairs), np.nan), np.full(len(pairs), NO_FOLD, np.int8)
-        items: dict[int, list[Item]] = defaultdict(list)
+        p, by_text, folds = *np.full((2, len(pairs)), np.nan), np.full(len(pairs), NO_FOLD, np.int8)
+        items: dict[int, dict[int, Item]] = defaultdict(dict)
         for number, (scene_id, key) in enumerate(zip(scenes, keys, strict=True)):
             image = self.image_of[scene_id]
             hidden = self._hidden(scene_id, key, image) if self.masked else []
             if hidden is None:
-                p[number] = 1 if self.settings.without_boxes == "refuse" else np.nan
+                p[number] = by_text[number] = 1 if self.settings.without_boxes == "refuse" else np.nan
             elif image in self.store:
                 folds[number] = fold_of(image, self.settings.folds)
-                items[int(folds[number])].append((number, key, _without(self.regions(image), hidden)))
-        for fold in sorted(items):
-            for numbers, scores in self._answers(fold, items[fold]):
-                p[numbers] = scores
+                items[int(folds[number])][number] = key, _without(self.regions(image), hidden)
+        for fold, asked in sorted(items.items()):
+            p[list(asked)], by_text[list(asked)] = self._answers(fold, list(asked.values()))
         masked = np.full(len(pairs), self.masked)
-        columns = [pairs["scene_id"], pairs["subgraph_key"], masked, p.round(DIGITS).astype(np.float32), folds]
+        told = (scores.round(DIGITS).astype(np.float32) for scores in (p, by_text))
+        columns = [pairs["scene_id"], pairs["subgraph_key"], masked, *told, folds]
         return pa.table(columns, schema=PRESENCE.fields).filter(pa.array(~np.isnan(p)))
 
     def _hidden(self, scene_id: str, key: int, image: str) -> np.ndarray | list | None:
@@ -146,44 +145,43 @@ class _Folds:
         settings = self.settings
         return covered(self.store.boxes(image), np.array(boxes), settings.least_overlap, settings.least_covered)
 
-    def _answers(self, fold: int, items: Sequence[Item]) -> Iterator[tuple[list[int], np.ndarray]]:
-        """The model's p for ``items``, with their numbers."""
-        related = self.model(fold)[-1]
-        told = [item for item in items if related is not None and related.tells(self.graphs[item[1]])]
-        if related is not None and told:
-            yield from self._related(fold, told, related)
-        numbers = {number for number, _, _ in told}
-        yield from self._by_text(fold, [item for item in items if item[0] not in numbers])
-
-    def _related(
-        self, fold: int, items: Sequence[Item], related: RelationshipModel
-    ) -> Iterator[tuple[list[int], np.ndarray]]:
-        """p of subgraphs with a relation: the least of that of each object, by text, and that they are so related."""
+    def _answers(self, fold: int, items: Sequence[Item]) -> tuple[np.ndarray, np.ndarray]:
+        """The model's p [n] for ``items``, and what it is by the whole text alone [n]. Of a subgraph with a relation
+        that it knows, it is the least of that of each object, by text, and that they are so related."""
+        by_text, related = self._by_text(fold, items), self.model(fold)[-1]
+        p = by_text.copy()
+        if related is None:
+            return p, by_text
+        told = [row for row, (key, _) in enumerate(items) if related.tells(self.graphs[key])]
         ends: dict[tuple[int, int], Item] = {}
-        of = np.zeros((len(items), 2), np.int64)
-        for row, (_, key, seen) in enumerate(items):
-            graph = self.graphs[key]
-            for side, node in enumerate((graph, graph.edges[0].target)):
-                thing = _thing(node.name, node.attribute)
-                self.graphs[thing.key] = thing
-                of[row, side] = ends.setdefault((thing.key, id(seen)), (len(ends), thing.key, seen))[0]
-        there = np.zeros(len(ends))
-        for numbers, scores in self._by_text(fold, list(ends.values())):
-            there[numbers] = scores
+        for key, seen in (items[row] for row in told):
+            for thing in self._ends(key):
+                ends[thing, id(seen)] = thing, seen
+        there = dict(zip(ends, self._by_text(fold, list(ends.values())).tolist(), strict=True))
         size = self.settings.batch_size
-        for start in range(0, len(items), size):
-            batch = items[start : start + size]
-            p = related.related([(self.graphs[key], seen) for _, key, seen in batch])
-            yield [number for number, _, _ in batch], np.minimum(p, there[of[start : start + size]].min(axis=1))
+        for start in range(0, len(told), size):
+            rows = told[start : start + size]
+            shown = related.related([(self.graphs[items[row][0]], items[row][1]) for row in rows])
+            for row, found in zip(rows, shown.tolist(), strict=True):
+                key, seen = items[row]
+                p[row] = min(found, *(there[thing, id(seen)] for thing in self._ends(key)))
+        return p, by_text
 
-    def _by_text(self, fold: int, items: Sequence[Item]) -> Iterator[tuple[list[int], np.ndarray]]:
-        """p of ``items`` by the model of texts and images, in batches of texts of like lengths."""
+    def _ends(self, key: int) -> list[int]:
+        """The keys of the two objects of a subgraph with a relation."""
+        things = [_thing(node.name, node.attribute) for _, node in self.graphs[key].objects()]
+        self.graphs |= {thing.key: thing for thing in things}
+        return [thing.key for thing in things]
+
+    def _by_text(self, fold: int, items: Sequence[Item]) -> np.ndarray:
+        """p [n] of ``items`` by the model of texts and images, in batches of texts of like lengths."""
         model, tokenizer, longest, _ = self.model(fold)
-        keys = sorted({key for _, key, _ in items})
+        keys = sorted({key for key, _ in items})
         said = tokenizer.encode_batch([describe(self.graphs[key]) for key in keys])
         tokens = {key: encoding.ids[:longest] for key, encoding in zip(keys, said, strict=True)}
-        ordered = sorted(items, key=lambda item: (len(tokens[item[1]]), len(item[2].features), item[0]))
-        shown: Any = [{"tokens": tokens[key], "regions": [seen], "label": 0} for _, key, seen in ordered]
+        lengths = [(len(tokens[key]), len(seen.features)) for key, seen in items]
+        order = sorted(range(len(items)), key=lengths.__getitem__)
+        shown: Any = [{"tokens": tokens[items[row][0]], "regions": [items[row][1]], "label": 0} for row in order]
         loader = torch.utils.data.DataLoader(
             shown,
             self.settings.batch_size,
@@ -191,9 +189,9 @@ class _Folds:
             num_workers=self.settings.workers,
             pin_memory=self.device.type == "cuda",
         )
-        for start, batch in zip(count(0, self.settings.batch_size), loader, strict=False):
-            chosen = ordered[start : start + self.settings.batch_size]
-            yield [number for number, _, _ in chosen], self._ask(model, batch)
+        p = np.zeros(len(items))
+        p[order] = np.concatenate([np.zeros(0), *(self._ask(model, batch) for batch in loader)])
+        return p
 
     @torch.no_grad()
     def _ask(self, model: torch.nn.Module, batch: dict[str, torch.Tensor]) -> np.ndarray:
