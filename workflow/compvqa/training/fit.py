@@ -107,7 +107,7 @@ def _by_picture(model: torch.nn.Module, train: torch.utils.data.Dataset, seed: i
     """The examples with those about one picture side by side; InputError for a model that can't read them so."""
     if not isinstance(train, Examples) or "picture_of" not in signature(model.forward).parameters:
         raise InputError(
-            "optimisation.order: pictures is for a model whose forward takes picture_of, as cnn_lstm_sa's: take drawn."
+            "optimisation.order: pictures is for a model whose forward takes picture_of (cnn_lstm_sa): take drawn."
         )
     return ByPicture(train, seed)
 

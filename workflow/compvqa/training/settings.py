@@ -37,7 +37,7 @@ class OptimisationSettings(Settings):
         "drawn",
         description="of the training examples: drawn for each pass; kept in all: by question id, as good as drawn; "
         "pictures: these are drawn for each pass, and their questions lie side by side, so that a model that knows "
-        "picture_of (cnn_lstm_sa) reads a picture once for all of them",
+        "picture_of (cnn_lstm_sa, clevr.module_net) reads a picture once for all of them",
     )
     evaluations: int = Field(8, ge=1, description="times that the held-out examples are looked at, evenly spread")
     patience: int = Field(3, ge=0, description="stop after so many looks without a better accuracy; 0: never")

@@ -165,6 +165,25 @@ def test_padding_and_the_order_of_a_batch_change_nothing(drawn, order):
         assert torch.allclose(scores(net, examples, [number])[0], whole[number], atol=1e-5)
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(answerables, st.integers(0, 2), st.integers(0, 7)), min_size=1, max_size=8))
+def test_questions_that_share_a_picture_learn_from_it_as_if_each_had_its_own(drawn):
+    """Without numbers brought to what is standard: there a picture counts once, however many questions it has."""
+    shown = asked([drawn[0][0]] * 3, (2, 4, 1)).store
+    rows, pictures, labels = [encode(to_json(p)) for p, _, _ in drawn], [n for _, n, _ in drawn], [n for *_, n in drawn]
+    examples = Examples([[1]] * len(rows), [[str(n)] for n in pictures], labels, shown, None, rows)
+    own = [examples[number] for number in range(len(rows))]
+    found = []
+    for items in (own, [item | {"picture": n} for item, n in zip(own, pictures, strict=True)]):
+        net = new_net(0, SIZE.model_copy(update={"standardised": False}))
+        gave = net(**collate(items))
+        if gave["loss"].requires_grad:  # not of questions whether there is anything at all
+            gave["loss"].backward()
+        found.append([gave["logits"], *(value.grad for value in net.parameters() if value.grad is not None)])
+    assert len(found[0]) == len(found[1])
+    assert all(torch.allclose(*pair, rtol=1e-4, atol=1e-6) for pair in zip(*found, strict=True))
+
+
 @settings(max_examples=60, deadline=None)
 @given(drawn_scenes(least=1), answerables)
 def test_with_weights_that_see_perfectly_it_answers_as_the_executor(drawn, program):

@@ -101,22 +101,22 @@ def encoded(text: str, number: Mapping[str, Mapping[str, int]]) -> np.ndarray:
 
 
 class Seen:
-    """What modules are told of the pictures of a batch's questions, K regions each."""
+    """What modules are told of the pictures of a batch, K regions each."""
 
     def __init__(self, net: ModuleNet, regions: torch.Tensor, places: torch.Tensor, mask: torch.Tensor):
         n, k = mask.shape
         self.real = mask.to(regions.dtype)
-        self.words = functional.logsigmoid(net.words(regions)).transpose(1, 2)  # [B, words, K]
-        self.values = {group: net.values[group](regions) for group in GROUPS}  # [B, K, answers] each
+        self.words = functional.logsigmoid(net.words(regions)).transpose(1, 2)  # [n, words, K]
+        self.values = {group: net.values[group](regions) for group in GROUPS}  # [n, K, answers] each
         both = torch.cat([places[:, :, None].expand(n, k, k, -1), places[:, None].expand(n, k, k, -1)], dim=3)
         others = self.real[:, None] * (1 - torch.eye(k, dtype=regions.dtype, device=mask.device))
-        self.related = net.relations(both).sigmoid().permute(0, 3, 1, 2) * others[:, None]  # [B, relations, K, K]
+        self.related = net.relations(both).sigmoid().permute(0, 3, 1, 2) * others[:, None]  # [n, relations, K, K]
         self.others = others
 
-    def same(self, group: str, questions: torch.Tensor) -> torch.Tensor:
-        """How likely each two regions of the questions' pictures have the same value: [n, K, K]."""
-        told = self.values[group][questions].softmax(dim=2)
-        return told @ told.transpose(1, 2) * self.others[questions]
+    def same(self, group: str, pictures: torch.Tensor) -> torch.Tensor:
+        """How likely each two regions of these pictures have the same value: [m, K, K]."""
+        told = self.values[group][pictures].softmax(dim=2)
+        return told @ told.transpose(1, 2) * self.others[pictures]
 
 
 class Memory:
@@ -164,23 +164,26 @@ class ModuleNet(nn.Module):
         features: torch.Tensor,
         geometry: torch.Tensor,
         region_mask: torch.Tensor,
-        question_of: torch.Tensor,
+        question_of: torch.Tensor | None = None,
+        picture_of: torch.Tensor | None = None,
         labels: torch.Tensor | None = None,
         **text: torch.Tensor,
     ) -> dict[str, torch.Tensor]:
         """Scores ``logits`` [B, answers] of questions whose encoded programs are ``programs`` [B, P, 5], about pictures
-        of the regions ``features`` [B, K, D] at the places ``geometry`` [B, K, 5]; ``loss`` where ``labels`` are given.
+        of the regions ``features`` [n, K, D] at the places ``geometry`` [n, K, 5]; ``loss`` where ``labels`` are given.
+        Each question has the picture of its own row, or, where ``picture_of`` [B] tells it, shares it with others.
         The ``text`` is not read."""
         regions, places = self.read(self.looking(features, question_of, len(programs)), geometry, region_mask)
         seen = Seen(self, regions, places, region_mask)
         rows = programs.cpu().numpy()
-        return scored(Run(self, seen, rows).answers(), labels)
+        pictures = np.arange(len(rows)) if picture_of is None else picture_of.cpu().numpy()
+        return scored(Run(self, seen, rows, pictures).answers(), labels)
 
     def read(
         self, features: torch.Tensor, geometry: torch.Tensor, mask: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The regions [B, K, H] as words and values are told from them: from what is in them, and from how large they
-        are and where, without which nothing tells a size. Then their places [B, K, 5], for relations. Padding takes no
+        """The regions [n, K, H] as words and values are told from them: from what is in them, and from how large they
+        are and where, without which nothing tells a size. Then their places [n, K, 5], for relations. Padding takes no
         part in what is standard."""
         found = torch.cat([features, geometry], dim=2)
         if self.standard is not None:
@@ -193,10 +196,10 @@ Given: TypeAlias = tuple[Memory, torch.Tensor]  # what modules give, and where i
 
 
 class Run:
-    """The modules of a batch's programs, run over its pictures."""
+    """The modules of a batch's programs [B, P, 5], run over its pictures: each question's row among these is told."""
 
-    def __init__(self, net: ModuleNet, seen: Seen, programs: np.ndarray):
-        self.net, self.seen = net, seen
+    def __init__(self, net: ModuleNet, seen: Seen, programs: np.ndarray, pictures: np.ndarray):
+        self.net, self.seen, self.pictures = net, seen, pictures
         self.width = programs.shape[1]
         self.rows = programs.reshape(-1, programs.shape[2])
         self.attention, self.single, self.scores = (Memory(len(self.rows)) for _ in range(3))
@@ -250,7 +253,7 @@ class Run:
         nodes = np.flatnonzero(self.rows[:, KIND] == NUMBER_OF[FILTER])
         words = self.seen.words
         of = np.searchsorted(nodes, self._questions(rows) * self.width + self.rows[rows, ONE] - 1)
-        told = words[self._at(self._questions(rows)), self._at(self.rows[rows, ARGUMENT])]
+        told = words[self._seen(rows), self._at(self.rows[rows, ARGUMENT])]
         shares = words.new_zeros(len(nodes), words.shape[2]).index_add(0, self._at(of), told).exp()
         self.shares = Memory(len(self.rows))
         self.shares.add(nodes, shares)
@@ -265,7 +268,7 @@ class Run:
         memory.add(nodes, value)
 
     def _scene(self, nodes: np.ndarray, _: str) -> Given:
-        return self.attention, self.seen.real[self._at(self._questions(nodes))]
+        return self.attention, self.seen.real[self._seen(nodes)]
 
     def _filter(self, nodes: np.ndarray, _: str, given: np.ndarray) -> Given:
         return self.attention, self.attention.of(given) * self.shares.of(nodes)
@@ -275,11 +278,11 @@ class Run:
         return self.attention, shares / (shares.sum(dim=1, keepdim=True) + LITTLE)
 
     def _relate(self, nodes: np.ndarray, _: str, given: np.ndarray) -> Given:
-        moved = self.seen.related[self._at(self._questions(nodes)), self._at(self.rows[nodes, ARGUMENT])]
+        moved = self.seen.related[self._seen(nodes), self._at(self.rows[nodes, ARGUMENT])]
         return self.attention, _moved(self.attention.of(given), moved)
 
     def _same(self, nodes: np.ndarray, group: str, given: np.ndarray) -> Given:
-        return self.attention, _moved(self.attention.of(given), self.seen.same(group, self._at(self._questions(nodes))))
+        return self.attention, _moved(self.attention.of(given), self.seen.same(group, self._seen(nodes)))
 
     def _union(self, _: np.ndarray, __: str, one: np.ndarray, other: np.ndarray) -> Given:
         return self.attention, torch.maximum(self.attention.of(one), self.attention.of(other))
@@ -294,7 +297,7 @@ class Run:
         return self.single, 1 - (1 - self.attention.of(given)).prod(dim=1)
 
     def _query(self, nodes: np.ndarray, group: str, given: np.ndarray) -> Given:
-        regions = self.seen.values[group][self._at(self._questions(nodes))]
+        regions = self.seen.values[group][self._seen(nodes)]
         return self.scores, (self.attention.of(given)[:, None] @ regions)[:, 0]
 
     def _equal(self, _: np.ndarray, __: str, one: np.ndarray, other: np.ndarray) -> Given:
@@ -321,6 +324,10 @@ class Run:
     def _questions(self, nodes: np.ndarray) -> np.ndarray:
         found: np.ndarray = nodes // self.width
         return found
+
+    def _seen(self, nodes: np.ndarray) -> torch.Tensor:
+        """The pictures of these nodes."""
+        return self._at(self.pictures[self._questions(nodes)])
 
     def _at(self, places: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(places).to(self.seen.real.device)
