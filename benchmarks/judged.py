@@ -23,12 +23,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 from measure import ROOT, checkouts
 from provisions import ProVision, Unclaimed, Words, claimed, write_annotations
 from released import Names, asked, converted, generating
 
-from compvqa.covr.filters.floors import share
+from compvqa.covr.filters.floors import share_of
 from compvqa.covr.judging.outside import AMBIGUOUS, NARROW, VERDICTS, WRONG, World, judge_file, save, shares
 from compvqa.covr.judging.validity import CAUSES
 from compvqa.covr.released.lines import Refused
@@ -204,7 +205,7 @@ def draw(found: dict[str, list[dict]], out: Path) -> None:
             left = [begin + width for begin, width in zip(left, widths, strict=True)]
         for place, name in enumerate(names):
             rows = found[name]
-            told = share(sum(not row["valid"] for row in rows), len(rows))
+            told = share_of(np.array([not row["valid"] for row in rows]), [row["images"].split() for row in rows])
             axes.plot([100 * told.low, 100 * told.high], [place, place], color=style.INK, linewidth=1)
             axes.text(100 * told.high + 1, place, f"{100 * told.value:.1f}", va="center", fontsize=9)
         axes.margins(x=0.1)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from compvqa.covr.filters.floors import Measured, area, balanced, share, share_of
 
@@ -72,6 +73,23 @@ def test_a_share_of_alike_ones_has_the_interval_of_one_a_unit(found, copies):
     one = share(sum(found), len(found))
     told = share_of(np.repeat(found, copies), np.repeat(units, copies))
     assert (told.value, told.low, told.high) == pytest.approx((one.value, one.low, one.high), abs=1e-9)
+
+
+PLACED = st.lists(st.tuples(st.booleans(), st.sets(st.sampled_from("abcde"), min_size=1)), min_size=2, max_size=30)
+
+
+@given(PLACED)
+def test_the_variance_of_a_share_is_that_of_all_pairs_with_a_unit_in_common(rows):
+    held, units = np.array([held for held, _ in rows]), [sorted(of) for _, of in rows]
+    away, n, value = held - held.mean(), len(rows), held.mean()
+    pairs = np.array([[len({*a} & {*b}) if i != j else 1 for j, b in enumerate(units)] for i, a in enumerate(units)])
+    variance, told, plain = (away @ pairs @ away) / n**2, share_of(held, units), share(int(held.sum()), n)
+    assert told.value == value and told.low <= plain.low + 1e-9 and plain.high <= told.high + 1e-9
+    if 0 < value < 1 and variance > value * (1 - value) / n:
+        effective = value * (1 - value) / variance
+        z = norm.ppf(0.975)
+        middle = (value + z * z / (2 * effective)) / (1 + z * z / effective)
+        assert (told.low + told.high) / 2 == pytest.approx(middle, abs=1e-6)
 
 
 def test_the_interval_of_a_share_holds_the_truth_where_those_of_a_unit_are_alike():

@@ -299,7 +299,9 @@ def test_numbers_and_names_are_read_however_they_are_written(tmp_path, world):
 
 
 def test_shares_have_wilsons_interval_and_add_up(root, world):
-    judged = judge_file(root / "claims.jsonl", world)
+    """Where no two questions have an image in common; else it is wider."""
+    together = judge_file(root / "claims.jsonl", world)
+    judged = [row | {"images": f"image{number}"} for number, row in enumerate(together)]
     found = {(template, verdict, cause): rest for template, verdict, cause, *rest in shares(judged)}
     counts = Counter(claim[3] for claim in CLAIMS)
     z, n = norm.ppf(0.975), 60
@@ -313,6 +315,10 @@ def test_shares_have_wilsons_interval_and_add_up(root, world):
         ]
         assert sum(causes) == (0 if verdict == TRUE else k)
     assert found["claims", TRUE, ""][:2] == [2, 5] and found["programs", TRUE, ""][1] == 55
+    wider = {(template, verdict, cause): rest for template, verdict, cause, *rest in shares(together)}
+    for verdict in counts:
+        (low, high), (lower, higher) = (told["", verdict, ""][2:] for told in (found, wider))
+        assert lower < low and high < higher
 
 
 NAMED = '[["Find", ["man"], []], ["Unique", [], [0]], ["QueryName", [], [1]]]'

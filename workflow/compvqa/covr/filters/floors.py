@@ -45,20 +45,26 @@ def share(k: int, n: int, level: float = LEVEL) -> Measured:
     return Measured(int(k) / int(n), float(between.low), float(between.high))
 
 
-def share_of(held: np.ndarray, units: Sequence[str] | np.ndarray, level: float = LEVEL) -> Measured:
-    """The share that is ``held`` (bool [n]), where those of one unit (``units`` [n]) are alike.
+def share_of(held: np.ndarray, units: Sequence[str | Sequence[str]] | np.ndarray, level: float = LEVEL) -> Measured:
+    """The share that is ``held`` (bool [n]), where those of one unit are alike; ``units`` [n] has one for each, or
+    several, of which two with one in common are alike, more so with more (as by several clusterings at once).
 
     Wilson's interval, for as many independent ones as would have the same variance; of all or none, for one a unit.
     """
-    n = len(held)
+    n, k = len(held), int(held.sum())
     if not n:
         return Measured(None)
-    _, of = np.unique(np.asarray(units), return_inverse=True)
-    sizes, hits = np.bincount(of).tolist(), np.bincount(of[held.astype(bool)], minlength=of.max() + 1).tolist()
-    value = sum(hits) / n
+    each = [[unit] if np.ndim(unit) == 0 else list(unit) for unit in units]
+    many = np.array([len(of) for of in each])
+    _, of = np.unique(np.concatenate(each), return_inverse=True)
+    own = np.repeat(held.astype(bool), many)
+    sizes, hits = np.bincount(of).tolist(), np.bincount(of[own], minlength=of.max() + 1).tolist()
+    value = k / n
     # whole numbers, so that no sum depends on its order
-    apart = sum((n * hit - sum(hits) * size) ** 2 for hit, size in zip(hits, sizes, strict=True)) / n**4
-    independent = min(value * (1 - value) / apart, n) if apart and 0 < value < 1 else len(sizes)
+    together = sum((n * hit - k * size) ** 2 for hit, size in zip(hits, sizes, strict=True))
+    alone = sum(int((many - 1)[held == side].sum()) * (n * side - k) ** 2 for side in (False, True))  # counted again
+    apart = (together - alone) / n**4
+    independent = min(value * (1 - value) / apart, n) if apart > 0 and 0 < value < 1 else min(len(sizes), n)
     return Measured(value, *_wilson(value, independent, level))
 
 

@@ -19,12 +19,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
 from compvqa import tables
 from compvqa.covr.executor import ProgramError, answer_text, execute
-from compvqa.covr.filters.floors import share
+from compvqa.covr.filters.floors import share_of
 from compvqa.covr.judging.claimed import Asked, NoClaim, Ranked, claims
 from compvqa.covr.judging.validity import VALIDITY, Judge
 from compvqa.covr.language import ATTRIBUTE, LANGUAGE, MODIFIER, NOUN, NUMBER, OPERATORS, RELATION, TRUTH
@@ -45,7 +46,7 @@ COLUMNS, OPTIONAL = ("text", "images"), ("answer", "question_id", "template", "p
 NESTED = ("images", "program", "claim")
 JUDGED = Schema(
     "judged_outside",
-    pa.schema([*VALIDITY.fields, ("verdict", pa.string()), ("text", pa.string()), ("answer", pa.string())]),
+    pa.schema([*VALIDITY.fields, *((name, pa.string()) for name in ("verdict", "text", "answer", "images"))]),
     key=("question_id",),
 )
 _SAID = {"yes": "true", "no": "false"}
@@ -122,7 +123,7 @@ def judge_file(file: Path, world: World) -> list[dict]:
         found[name] = {
             "question_id": name, "template": template, "part": "", "start_scene": scene_ids[0],
             "valid": verdict == TRUE, "cause": cause, "truth_answer": truth,
-            "verdict": verdict, "text": text, "answer": answer,
+            "verdict": verdict, "text": text, "answer": answer, "images": " ".join(scene_ids),
         }  # fmt: skip
     if not found:
         raise InputError(f"{file} has no questions: give a line for each.")
@@ -280,13 +281,15 @@ def _verdict(found: Sequence[tuple[str, str, str]]) -> tuple[str, str, str]:
 
 
 def shares(judged: Sequence[Mapping], level: float = 0.95) -> Iterator[tuple[str, str, str, int, int, float, float]]:
-    """Template, verdict, cause, how many of how many questions, and the interval of their share (Wilson's): for all,
-    and for each template where there are several; a verdict with the cause "" is of all causes."""
+    """Template, verdict, cause, how many of how many questions, and the interval of their share (Wilson's, where
+    questions with an image in common are alike): for all, and for each template where there are several; a verdict
+    with the cause "" is of all causes."""
     templates = sorted({row["template"] for row in judged})
     for template in ["", *(templates if len(templates) > 1 else ())]:
         of = [row for row in judged if template in ("", row["template"])]
+        images = [row["images"].split() for row in of]
         for verdict in VERDICTS:
             for cause in ["", *sorted({row["cause"] for row in of if row["verdict"] == verdict} - {""})]:
-                n = sum(row["verdict"] == verdict and cause in ("", row["cause"]) for row in of)
-                told = share(n, len(of), level)
-                yield template, verdict, cause, n, len(of), told.low or 0.0, told.high or 0.0
+                held = np.array([row["verdict"] == verdict and cause in ("", row["cause"]) for row in of])
+                told = share_of(held, images, level)
+                yield template, verdict, cause, int(held.sum()), len(of), told.low or 0.0, told.high or 0.0
