@@ -23,11 +23,16 @@ def module(tmp_path, monkeypatch):
     path = tmp_path / "plugins/street/models/boww.py"
     path.parent.mkdir(parents=True)
     monkeypatch.setattr(compvqa, "__path__", [*compvqa.__path__, str(tmp_path / "plugins")])
+    forget()  # that it was not there, which another test may have asked
     yield path
-    for cached in (reads, declared._source, digest._code, digest._source):
-        cached.cache_clear()
+    forget()
     for name in [name for name in sys.modules if name.startswith("compvqa.street")]:
         del sys.modules[name]
+
+
+def forget():
+    for cached in (reads, declared._source, digest._code, digest._source):
+        cached.cache_clear()
 
 
 def found():
