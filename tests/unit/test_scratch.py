@@ -32,6 +32,17 @@ def test_a_scratch_folder_goes_at_the_end_and_with_it_what_a_killed_run_left(tmp
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_killed_run_is_known_to_have_ended_before_its_parent_asks_how(tmp_path):
+    """As in a container whose first process asks for none of those that were left to it."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], env=environment)
+    os.waitid(os.P_PID, run.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and still has its number
+    assert len(list(tmp_path.iterdir())) == 1
+    with scratch_folder(tmp_path, "work"):
+        assert len(list(tmp_path.iterdir())) == 1
+    assert run.wait() == -9 and list(tmp_path.iterdir()) == []
+
+
 def test_temporaries_of_outputs_are_cleared_and_others_let_be(tmp_path):
     names = [".a[1].csv.77.tmp", ".a[1].csv.x.tmp", ".b.csv.77.tmp", "a[1].csv", ".a[1].csv.store"]
     for name in names:

@@ -7,7 +7,7 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
@@ -36,11 +36,17 @@ def clear_temporaries(outputs: Iterable[Path]) -> None:
 
 
 def _runs(pid: str) -> bool:
-    """Whether a process has this number here; what is no number is let be."""
+    """Whether a process has this number here that has not ended; what is no number is let be.
+
+    A killed one keeps its number until its parent asks how it ended, which the first process of a container may never
+    do.
+    """
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
         return False
     except (ValueError, OSError, OverflowError):
         return True
+    with suppress(OSError):  # a system without /proc
+        return Path(f"/proc/{int(pid)}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
     return True
