@@ -35,6 +35,7 @@ from compvqa.models import cnn_lstm_sa
 from compvqa.models.lstm import last_of
 from compvqa.models.task import Task
 from compvqa.training import fit as fitting
+from compvqa.training.course import Batch
 from compvqa.training.data import Examples, collate, examples, read_questions, word_tokenizer
 from compvqa.training.device import device
 from compvqa.training.fit import OptimisationSettings, fit, prepare
@@ -218,16 +219,16 @@ def ours_trained(net: cnn_lstm_sa.CnnLstmSa, asked: Examples, options: argparse.
         waited: list[float] = []
         cpu: list[float] = []
 
-        def get_batch_samples(self, *arguments: object, **named: object) -> tuple:
+        def step(self, batch: Batch) -> torch.Tensor:
             self.cpu.append(time.process_time())
-            return super().get_batch_samples(*arguments, **named)
+            return super().step(batch)
 
     settings = OptimisationSettings(
         epochs=999, most_steps=options.steps + 1, batch_size=options.batch, learning_rate=RATE, warmup=0, decay=0,
         weight_decay=0, evaluations=1, patience=0, keep="last", workers=options.workers, threads=options.threads,
         precision=options.precision, order=options.order,
     )  # fmt: skip
-    fitting.Trainer = Clock
+    fitting.Course = Clock
     number = prepare(settings, 1, "benchmark")
     out, dev = options.folder / "run", torch.utils.data.Subset(asked, range(options.batch))
     made = cnn_lstm_sa.optimizer(net, settings)

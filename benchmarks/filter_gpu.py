@@ -18,17 +18,19 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from measure import print_table
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import LxmertConfig, LxmertModel, Trainer
+from transformers import LxmertConfig, LxmertModel
 
 from compvqa.features.store import ImageRegions, RegionStore, write
 from compvqa.models import lxmert
 from compvqa.models.multi_image import MatchModel
 from compvqa.training import fit as fitting
+from compvqa.training.course import Batch, Course
 from compvqa.training.data import Examples, collate
 from compvqa.training.fit import OptimisationSettings, fit, prepare
 
@@ -77,7 +79,7 @@ def main() -> None:
     train, dev = made_examples(store, options.steps * options.batch), made_examples(store, options.batch)
     flops, making = flops_of(model, train), batch_time(train, options.batch)
     out = options.folder / "run"
-    fitting.Trainer = Clocked
+    fitting.Course = Clocked
     fit(model, train, dev, out, settings, number, "filter benchmark", [time.time()], collate=collate)
     shutil.rmtree(out)
     report(options, flops, making)
@@ -141,8 +143,8 @@ def batch_time(train: Examples, size: int, batches: int = 10) -> float:
     return float(np.median(spent))
 
 
-class Clocked(Trainer):
-    """A Trainer that notes when each step begins, and how long it has waited for its batch.
+class Clocked(Course):
+    """A course that notes when each step begins, and how long it has waited for its batch.
 
     The card has done all its work when the clock is read, so what is counted as waiting is time in which it idles: for
     the batch to be made, and to be copied to it.
@@ -151,14 +153,19 @@ class Clocked(Trainer):
     begun: list[float] = []
     waited: list[float] = []
 
-    def get_batch_samples(self, *arguments: object, **named: object) -> tuple:
-        if torch.cuda.is_available():
-            torch.cuda.synchronize()
-        begin = time.perf_counter()
-        result = super().get_batch_samples(*arguments, **named)
-        self.begun.append(begin)
-        self.waited.append(time.perf_counter() - begin)
-        return result
+    def __init__(self, *given: Any, **named: Any):
+        super().__init__(*given, **named)
+        self.left = self._clocked(self.left)
+
+    def _clocked(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        while True:
+            if torch.cuda.is_available():
+                torch.cuda.synchronize()
+            begin = time.perf_counter()
+            batch = next(batches)
+            self.begun.append(begin)
+            self.waited.append(time.perf_counter() - begin)
+            yield batch
 
 
 def report(options: argparse.Namespace, flops: float, making: float) -> None:

@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("--warm-up", type=int, default=10, help="first steps of each phase that do not count")
     parser.add_argument("--costs", type=Path, help="the table of costs that gets the rows")
     options = parser.parse_args()
-    fitting.Trainer = Timed
+    fitting.Course = Timed
     measured = [measure(name, options) for name in options.model]
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else "processor (these are no figures of a GPU)"
     print(f"{options.testbed.name}, {options.steps} steps, {device}")
@@ -93,7 +93,7 @@ class Timed(Clocked):
         self.begun, self.waited = [], []
         Timed.phases.append(self)
 
-    def steps(self, warm_up: int) -> tuple[np.ndarray, np.ndarray]:
+    def counted(self, warm_up: int) -> tuple[np.ndarray, np.ndarray]:
         """Seconds of the steps that count, and what of each was waiting for data."""
         first = min(warm_up, len(self.begun) // 2)
         return np.diff(self.begun)[first:], np.array(self.waited)[first:-1]
@@ -190,14 +190,14 @@ def measure(name: str, options: argparse.Namespace) -> Measured:
         for of in (dataset, one)
     )
     steps, waits = (
-        np.concatenate(part) for part in zip(*(one.steps(options.warm_up) for one in Timed.phases), strict=True)
+        np.concatenate(part) for part in zip(*(one.counted(options.warm_up) for one in Timed.phases), strict=True)
     )
     done = sum(len(one.begun) for one in Timed.phases)
     gpus = int(torch.cuda.is_available())
     job = Job("", "train", "train", (str(dataset), str(scenes)), settings=told, gpus=gpus)
     return Measured(
         name=name,
-        parameters=sum(value.numel() for value in Timed.phases[-1].model.parameters()),
+        parameters=sum(value.numel() for value in Timed.phases[-1].net.parameters()),
         batch=settings.optimisation.batch_size,
         precision=told["training"]["optimisation"].get("precision", "auto"),
         step=float(steps.mean()),

@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -226,8 +227,8 @@ def trained(name: str, asked: torch.utils.data.Dataset, way: Released | None, op
     size = visualbert.ModelSettings(**SIZES[options.size], longest=LONGEST)
     words, answers = 1 + max(map(max, examples.tokens)), 1 + max(examples.labels)
     model = MultiImageModel(visualbert.Backbone(size, words, examples.store.dimension), size, answers)
-    clock = clocked(name, fused=not (way and way.whole))
-    fitting.Trainer = clock
+    noted = Run(name, [], [], [], [])
+    fitting.Course = clocked(noted, fused=not (way and way.whole))
     make: Callable = way.collate if way else collate
     made = ReleasedModel(model, way) if way else model
     if way and way.whole:
@@ -235,27 +236,25 @@ def trained(name: str, asked: torch.utils.data.Dataset, way: Released | None, op
     out, dev = options.folder / "run", torch.utils.data.Subset(asked, range(options.batch))
     fit(made, asked, dev, out, settings, number, name, [name, time.time()], collate=make)
     shutil.rmtree(out)
-    return clock.run
+    return noted
 
 
-def clocked(name: str, fused: bool) -> type[Clocked]:
-    """A Trainer that notes for each step when it began, its CPU seconds, its wait for data and its loss; ``fused``:
+def clocked(noted: Run, fused: bool) -> type[Clocked]:
+    """A course that notes for each step when it began, its CPU seconds, its wait for data and its loss; ``fused``:
     AdamW is one loop for all weights."""
 
     class Clock(Clocked):
-        begun: list[float] = []
-        waited: list[float] = []
-        run = Run(name, begun, waited, [], [])
+        begun, waited = noted.begun, noted.waited
 
-        def create_optimizer(self, *arguments: object) -> torch.optim.Optimizer:
-            for group in self.optimizer.param_groups:
+        def __init__(self, net: torch.nn.Module, optimizer: torch.optim.Optimizer, *given: Any, **named: Any):
+            for group in optimizer.param_groups:
                 group |= {"fused": fused, "foreach": False}
-            return super().create_optimizer(*arguments)
+            super().__init__(net, optimizer, *given, **named)
 
-        def training_step(self, *arguments: object, **named: object) -> torch.Tensor:
-            self.run.cpu.append(time.process_time())
-            loss = super().training_step(*arguments, **named)
-            self.run.losses.append(float(loss))
+        def step(self, batch: Any) -> torch.Tensor:
+            noted.cpu.append(time.process_time())
+            loss = super().step(batch)
+            noted.losses.append(float(loss))
             return loss
 
     return Clock

@@ -4,15 +4,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from transformers import TrainerCallback
 
 from compvqa import tables
 from compvqa.covr.questions.tables import DATASET
 from compvqa.models import lstm_program
 from compvqa.models.lstm_program import END, ModelSettings
 from compvqa.models.task import Task
-from compvqa.training import fit as fitting
 from compvqa.training.data import word_tokenizer
+from fixtures.trainings import stopped, watched
 from unit.models.asked import Asked, files_of, right
 
 SIZE = ModelSettings(word_size=16, hidden_size=32, layers=1, classifier=(32,))
@@ -57,25 +56,13 @@ def test_no_program_is_read_to_answer(asked, learnt, tmp_path):
     assert bare.answers(folder) == whole
 
 
-def test_a_run_stopped_in_its_second_phase_goes_on_there_to_the_same_bytes(asked, tmp_path, monkeypatch):
-    begun = []
-
-    class Stop(TrainerCallback):
-        def on_step_end(self, args, state, control, **_):
-            if len(begun) == 2 and state.global_step == 7:
-                raise KeyboardInterrupt
-
-    def trainer(**given):
-        begun.append(given["model"])
-        return usual(**(given | {"callbacks": [*given["callbacks"], Stop()]}))
-
+def test_a_run_stopped_in_its_second_phase_goes_on_there_to_the_same_bytes(asked, tmp_path):
     asked.train("lstm_program", SIZE, tmp_path / "whole", most_steps=20)
-    usual = fitting.Trainer
-    monkeypatch.setattr(fitting, "Trainer", trainer)
-    with pytest.raises(KeyboardInterrupt):
+    with stopped(7, phase=2) as begun:
         asked.train("lstm_program", SIZE, tmp_path / "cut", most_steps=20)
-    asked.train("lstm_program", SIZE, tmp_path / "cut", most_steps=20)
-    assert [type(net) for net in begun] == [lstm_program.Taught, lstm_program.LstmProgram, lstm_program.LstmProgram]
+    with watched() as left:
+        asked.train("lstm_program", SIZE, tmp_path / "cut", most_steps=20)
+    assert begun == [lstm_program.Taught, lstm_program.LstmProgram] and left == [lstm_program.LstmProgram]
     assert files_of(tmp_path / "cut") == files_of(tmp_path / "whole")
 
 

@@ -4,7 +4,6 @@ together, and go on where they were stopped to the same bytes."""
 import numpy as np
 import pytest
 import torch
-from transformers import TrainerCallback
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -12,11 +11,11 @@ from compvqa.features.grids import GRIDS, files_of
 from compvqa.features.store import ImageRegions, RegionStore, appending, write
 from compvqa.models import cnn_bow, cnn_lstm, cnn_lstm_mcb, cnn_lstm_sa, lxmert_vqa
 from compvqa.models.task import Task
-from compvqa.training import fit as fitting
 from compvqa.training import loop
 from compvqa.training.data import collate, examples, word_tokenizer
 from compvqa.training.fit import OptimisationSettings, fit, prepare
 from compvqa.training.prediction import predict
+from fixtures.trainings import stopped
 from unit.models.asked import Asked
 
 SHAPES, COLORS = ("cube", "sphere", "cylinder"), ("red", "blue", "green")
@@ -194,17 +193,9 @@ def test_a_store_of_grids_is_trained_on_and_asked_from(module, tmp_path):
 
 
 @each_model
-def test_a_stopped_run_goes_on_to_the_same_bytes(module, asked, tokenizer, tmp_path, monkeypatch):
-    class Stop(TrainerCallback):
-        def on_step_end(self, args, state, control, **_):
-            if state.global_step == 5:
-                raise KeyboardInterrupt
-
+def test_a_stopped_run_goes_on_to_the_same_bytes(module, asked, tokenizer, tmp_path):
     _, *whole = run(module, asked, tokenizer, tmp_path / "whole", most_steps=6)
-    usual = fitting.Trainer
-    monkeypatch.setattr(fitting, "Trainer", lambda **kw: usual(**(kw | {"callbacks": [*kw["callbacks"], Stop()]})))
-    with pytest.raises(KeyboardInterrupt):
+    with stopped(5):
         run(module, asked, tokenizer, tmp_path / "cut", most_steps=6)
-    monkeypatch.setattr(fitting, "Trainer", usual)
-    assert list((tmp_path / "cut").glob("checkpoints-*/checkpoint-4"))
+    assert list((tmp_path / "cut").glob("checkpoints-*/last.pt"))
     assert run(module, asked, tokenizer, tmp_path / "cut", most_steps=6)[1:] == tuple(whole)

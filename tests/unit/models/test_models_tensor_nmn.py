@@ -9,7 +9,6 @@ import torch
 from hypothesis import given, strategies
 from pydantic import ValidationError
 from torch.nn import functional
-from transformers import TrainerCallback
 
 from compvqa.clevr.language import OPERATORS
 from compvqa.errors import InputError
@@ -20,8 +19,8 @@ from compvqa.models.task import Task
 from compvqa.models.tensor_nmn import SPECIAL, Executed, ModelSettings, TensorNmn
 from compvqa.programs.prefix import Tree
 from compvqa.programs.rows import Row, to_json
-from compvqa.training import fit as fitting
 from compvqa.training.data import Questions, word_tokenizer
+from fixtures.trainings import stopped, watched
 from unit.models.asked import files_of
 from unit.models.grids import SIZE, Grids
 
@@ -327,26 +326,14 @@ def test_all_of_its_phases_learn(grids, tmp_path):
 
 
 @pytest.mark.parametrize(("phase", "step"), [(1, 7), (2, 13), (3, 7)])
-def test_a_run_stopped_in_any_phase_goes_on_there_to_the_same_bytes(grids, whole, tmp_path, monkeypatch, phase, step):
-    begun = []
-
-    class Stop(TrainerCallback):
-        def on_step_end(self, args, state, control, **_):
-            if len(begun) == phase and state.global_step == step:
-                raise KeyboardInterrupt
-
-    def trainer(**given):
-        begun.append(type(given["model"]))
-        return usual(**(given | {"callbacks": [*given["callbacks"], Stop()]}))
-
-    usual = fitting.Trainer
-    monkeypatch.setattr(fitting, "Trainer", trainer)
-    with pytest.raises(KeyboardInterrupt):
+def test_a_run_stopped_in_any_phase_goes_on_there_to_the_same_bytes(grids, whole, tmp_path, phase, step):
+    with stopped(step, phase) as begun:
         grids.train(tmp_path, most_steps=40)
     torch.manual_seed(99)  # whatever was drawn in the meantime
-    grids.train(tmp_path, most_steps=40)
+    with watched() as left:
+        grids.train(tmp_path, most_steps=40)
     phases = [Taught, Executed, TensorNmn]
-    assert begun == phases[:phase] + phases[phase - 1 :]
+    assert begun == phases[:phase] and left == phases[phase - 1 :]
     assert files_of(tmp_path) == files_of(whole)
 
 

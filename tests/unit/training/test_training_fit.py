@@ -1,13 +1,13 @@
 """Training: learns, gives equal bytes again, and goes on where it was stopped."""
 
 import os
+import random
 from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 import pytest
 import torch
-from transformers import Trainer, TrainerCallback
 
 from compvqa import tables
 from compvqa.errors import InputError
@@ -16,10 +16,12 @@ from compvqa.models import cnn_lstm_sa
 from compvqa.models.multi_image import MultiImageModel
 from compvqa.models.visualbert import Backbone, ModelSettings
 from compvqa.training import fit as fitting
+from compvqa.training import randomness
 from compvqa.training.data import collate, examples, word_tokenizer
 from compvqa.training.device import set_deterministic
-from compvqa.training.fit import OptimisationSettings, fit, last_checkpoint, prepare
+from compvqa.training.fit import OptimisationSettings, fit, prepare
 from compvqa.training.history import HISTORY
+from fixtures.trainings import stopped
 
 MODEL = ModelSettings(hidden_size=16, layers=1, heads=2, image_layers=1)
 SETTINGS = OptimisationSettings(most_steps=12, batch_size=8, evaluations=3, patience=0)
@@ -58,23 +60,37 @@ def test_words_alone_are_learnt(data, tmp_path):
     assert done[0]["accuracy"] == 1.0
 
 
-class Stop(TrainerCallback):
-    def on_step_end(self, args, state, control, **_):
-        if state.global_step == 9:
-            raise KeyboardInterrupt
-
-
-def test_a_stopped_run_goes_on_to_the_same_bytes(data, tmp_path, monkeypatch):
-    whole = run(data, tmp_path / "whole")
-    usual = fitting.Trainer
-    monkeypatch.setattr(fitting, "Trainer", lambda **kw: usual(**(kw | {"callbacks": [*kw["callbacks"], Stop()]})))
-    with pytest.raises(KeyboardInterrupt):
-        run(data, tmp_path / "cut")
-    monkeypatch.setattr(fitting, "Trainer", usual)
+@pytest.mark.parametrize(("steps", "step", "kept"), [(12, 9, 8), (10, 10, 9)])  # at the end of a pass, and within one
+def test_a_stopped_run_goes_on_to_the_same_bytes(data, tmp_path, steps, step, kept):
+    settings = SETTINGS.model_copy(update={"most_steps": steps})
+    whole = run(data, tmp_path / "whole", settings)
+    with stopped(step):
+        run(data, tmp_path / "cut", settings)
     (folder,) = (tmp_path / "cut").glob("checkpoints-*")
-    assert last_checkpoint(folder).endswith("checkpoint-8")
-    assert run(data, tmp_path / "cut")[1:] == whole[1:]
+    assert torch.load(folder / "last.pt")["state"]["step"] == kept
+    assert run(data, tmp_path / "cut", settings)[1:] == whole[1:]
     assert not folder.exists()
+
+
+def test_what_was_drawn_at_random_goes_on_as_well():
+    randomness.seed(3)
+    drawn = [(random.random(), np.random.rand(), float(torch.rand(1))) for _ in range(2)]
+    randomness.seed(3)
+    assert (random.random(), np.random.rand(), float(torch.rand(1))) == drawn[0]
+    state = randomness.state()
+    random.random(), np.random.rand(), torch.rand(1), random.gauss(0, 1), np.random.randn()
+    randomness.restore(state)
+    assert (random.random(), np.random.rand(), float(torch.rand(1))) == drawn[1]
+
+
+def test_a_checkpoint_that_was_cut_off_is_told_and_the_run_begins_anew(data, tmp_path, capsys):
+    whole = run(data, tmp_path / "whole")
+    with stopped(9):
+        run(data, tmp_path / "cut")
+    (kept,) = (tmp_path / "cut").glob("checkpoints-*/last.pt")
+    kept.write_bytes(kept.read_bytes()[:1000])
+    assert run(data, tmp_path / "cut")[1:] == whole[1:]
+    assert f"{kept} can't be read" in capsys.readouterr().err
 
 
 def test_where_no_example_is_held_out_the_last_weights_are_kept(data, tmp_path):
@@ -155,8 +171,8 @@ def test_examples_are_drawn_anew_for_each_pass_or_kept_in_their_order(data, tmp_
         assert len(seen) == 2 * len(asked) and (seen == 2 * list(asked.labels)) is alike
 
 
-@pytest.mark.parametrize("stopped", [False, True])
-def test_questions_that_share_pictures_learn_as_many_and_go_on_to_the_same_bytes(data, tmp_path, monkeypatch, stopped):
+@pytest.mark.parametrize("cut", [False, True])
+def test_questions_that_share_pictures_learn_as_many_and_go_on_to_the_same_bytes(data, tmp_path, cut):
     asked, words = data
     single = replace(asked, images=[[f"s:{n % 5}"] for n in range(len(asked))])
     settings = SETTINGS.model_copy(update={"order": "pictures"})
@@ -166,12 +182,8 @@ def test_questions_that_share_pictures_learn_as_many_and_go_on_to_the_same_bytes
         seen.extend(item["picture"] for item in items)
         return collate(items)
 
-    def run(out, *callbacks):
+    def run(out):
         seed, made = prepare(settings, 0, "test"), cnn_lstm_sa.CnnLstmSa(size, words, 4, 2)
-        usual = Trainer
-        monkeypatch.setattr(
-            fitting, "Trainer", lambda **kw: usual(**(kw | {"callbacks": [*kw["callbacks"], *callbacks]}))
-        )
         fit(made, single, torch.utils.data.Subset(single, []), out, settings, seed, "test", ["test"], collate=watched)
         return (out / "model.safetensors").read_bytes()
 
@@ -179,31 +191,13 @@ def test_questions_that_share_pictures_learn_as_many_and_go_on_to_the_same_bytes
     passes = [[picture for picture, _ in groupby(seen[start : start + 32])] for start in range(0, 12 * 8, 32)]
     assert len(seen) == 12 * 8 and all(sorted(pictures) == list(range(5)) for pictures in passes)
     assert len(set(map(tuple, passes))) > 1  # drawn anew
-    if stopped:
-        with pytest.raises(KeyboardInterrupt):
-            run(tmp_path / "cut", Stop())
+    if cut:
+        with stopped(9):
+            run(tmp_path / "cut")
     assert run(tmp_path / "cut") == whole
     with pytest.raises(InputError, match="forward takes picture_of"):
         several = MultiImageModel(Backbone(MODEL, words, 4), MODEL, 2)
         fit(several, asked, asked, tmp_path / "c", settings, 1, "test", ["test"], collate=collate)
-
-
-def test_a_process_has_one_gpu_however_many_are_visible(data, tmp_path, monkeypatch):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    arguments = fitting._arguments(SETTINGS, tmp_path, 3, 1, 0, True)
-    for visible, used in ((0, 0), (1, 1), (2, 1), (8, 1)):
-        arguments._n_gpu = visible  # what transformers finds
-        assert arguments.n_gpu == used and arguments.train_batch_size == SETTINGS.batch_size
-    usual = fitting._arguments
-
-    def two(*given):
-        arguments = usual(*given)
-        arguments._n_gpu = 2
-        return arguments
-
-    whole = run(data, tmp_path / "none")
-    monkeypatch.setattr(fitting, "_arguments", two)
-    assert run(data, tmp_path / "two") == whole
 
 
 @pytest.mark.parametrize("deterministic", [True, False])

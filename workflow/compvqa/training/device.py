@@ -36,7 +36,7 @@ def set_deterministic(on: bool = True) -> None:
     on = on or not torch.cuda.is_available()
     if on:
         os.environ.setdefault(WORKSPACE, ":4096:8")  # cuBLAS repeats its sums only with a workspace of fixed size
-    torch.use_deterministic_algorithms(on)
+    torch.set_deterministic_debug_mode("error" if on else "default")  # torch's other switch imports its compiler
     torch.backends.cudnn.deterministic = on
     torch.backends.cudnn.benchmark = False
     filling: Any = torch.utils.deterministic  # which declares no attribute

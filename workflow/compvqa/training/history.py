@@ -17,8 +17,8 @@ HISTORY = tables.Schema(
             ("step", pa.int64()),
             ("epoch", pa.float64()),
             ("learning_rate", pa.float64()),
-            ("loss", pa.float64()),  # of train, the mean since the row before; null, as the next two, where not told
-            ("eval_loss", pa.float64()),
+            ("loss", pa.float64()),  # of train, the mean since the row before
+            ("eval_loss", pa.float64()),  # null, as the next, where none is held out
             ("eval_accuracy", pa.float64()),
         ]
     ),
@@ -27,13 +27,9 @@ HISTORY = tables.Schema(
 
 
 def write_history(path: Path, log: Iterable[Mapping]) -> None:
-    """Write the Trainer's ``log`` to the table ``path``; no times, so that equal runs give equal bytes."""
-    rows: dict[int, dict] = {}
-    for entry in log:
-        if "loss" in entry or "eval_loss" in entry:
-            row = rows.setdefault(entry["step"], dict.fromkeys(HISTORY.fields.names) | {"phase": ""})
-            row.update((name, entry[name]) for name in row if name in entry)
-    tables.write(path, HISTORY, rows.values())
+    """Write the ``log`` of a run to the table ``path``; no times, so that equal runs give equal bytes."""
+    empty = {**dict.fromkeys(HISTORY.fields.names), "phase": ""}
+    tables.write(path, HISTORY, ({**empty, **entry} for entry in log))
 
 
 def gather_histories(path: Path, phases: Mapping[str, Path]) -> None:

@@ -7,7 +7,6 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from transformers import TrainerCallback
 
 from compvqa import tables
 from compvqa.clevr import executor
@@ -22,11 +21,11 @@ from compvqa.programs.rows import Row, from_json, to_json
 from compvqa.questions.dataset import CORE, dataset_schema
 from compvqa.scenes.tables import SCENES
 from compvqa.seeds import generator
-from compvqa.training import fit as fitting
 from compvqa.training import loop
 from compvqa.training.data import Examples, collate, word_tokenizer
 from compvqa.training.prediction import predict
 from fixtures.clevr_scenes import WORDS, drawn_programs, drawn_scenes
+from fixtures.trainings import stopped
 
 SIZE = ModelSettings(hidden_size=6, relation_size=5)
 SEEN = ("left", "front", "right", "behind")
@@ -301,18 +300,10 @@ def turned(row):
     return to_json([*before, Row({"exist": "count", "count": "exist"}[last.operation], (), last.dependencies)])
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(folder, tmp_path, monkeypatch):
-    class Stop(TrainerCallback):
-        def on_step_end(self, args, state, control, **_):
-            if state.global_step == 7:
-                raise KeyboardInterrupt
-
-    usual = fitting.Trainer
+def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(folder, tmp_path):
     train(folder, tmp_path / "whole", most_steps=10)
-    monkeypatch.setattr(fitting, "Trainer", lambda **kw: usual(**(kw | {"callbacks": [*kw["callbacks"], Stop()]})))
-    with pytest.raises(KeyboardInterrupt):
+    with stopped(7):
         train(folder, tmp_path / "cut", most_steps=10)
-    monkeypatch.setattr(fitting, "Trainer", usual)
     train(folder, tmp_path / "cut", most_steps=10)
     for name in ("model.safetensors", "model.json", "history.parquet"):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

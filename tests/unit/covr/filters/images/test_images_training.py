@@ -3,14 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from transformers import TrainerCallback
 
 from compvqa import tables
 from compvqa.covr.filters.images.examples import EXAMPLES, fold_of
 from compvqa.covr.filters.images.training import FILES, train_presence
 from compvqa.features.seen import SEEN, write_seen
 from compvqa.files import read_json
-from compvqa.training import fit as fitting
+from fixtures.trainings import stopped
 from unit.covr.filters.images.classifier_worlds import FOLDS, RELATED, TINY, ClassifierWorld
 from unit.covr.subgraphs.graph_worlds import write_scenes
 
@@ -36,18 +35,10 @@ def test_a_model_sees_all_folds_but_its_own(world, tmp_path):
         assert all(fold_of(image, FOLDS) != fold for image in saw(tmp_path / str(fold)))
 
 
-def test_a_stopped_run_goes_on_to_the_same_bytes(world, tmp_path, monkeypatch):
-    class Stop(TrainerCallback):
-        def on_step_end(self, args, state, control, **_):
-            if state.global_step == 5:
-                raise KeyboardInterrupt
-
+def test_a_stopped_run_goes_on_to_the_same_bytes(world, tmp_path):
     world.train(0, tmp_path / "whole")
-    usual = fitting.Trainer
-    monkeypatch.setattr(fitting, "Trainer", lambda **kw: usual(**(kw | {"callbacks": [*kw["callbacks"], Stop()]})))
-    with pytest.raises(KeyboardInterrupt):
+    with stopped(5):
         world.train(0, tmp_path / "cut")
-    monkeypatch.setattr(fitting, "Trainer", usual)
     assert list((tmp_path / "cut").glob("checkpoints-*"))
     world.train(0, tmp_path / "cut")
     for name in FILES:

@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import TrainerCallback
 
 from compvqa import tables
 from compvqa.covr.filters.words.labels import LABELS
@@ -15,7 +14,7 @@ from compvqa.covr.filters.words.training import HELD_OUT, SCORED, TRAIN, PhraseP
 from compvqa.errors import InputError
 from compvqa.scenes.entries import LexiconData
 from compvqa.scenes.lexicon import Lexicon
-from compvqa.training import fit as fitting
+from fixtures.trainings import stopped
 
 SMALL = {
     "hidden_size": 32,
@@ -100,18 +99,10 @@ def test_equal_runs_give_equal_bytes(labels, tmp_path):
     }
 
 
-def test_a_stopped_run_goes_on_to_the_same_bytes(labels, tmp_path, monkeypatch):
-    class Stop(TrainerCallback):
-        def on_step_end(self, args, state, control, **_):
-            if state.global_step == 7:  # in the middle of the second epoch, three steps after a checkpoint
-                raise KeyboardInterrupt
-
+def test_a_stopped_run_goes_on_to_the_same_bytes(labels, tmp_path):
     whole = run(labels, tmp_path / "whole")
-    usual = fitting.Trainer
-    monkeypatch.setattr(fitting, "Trainer", lambda **kw: usual(**(kw | {"callbacks": [*kw["callbacks"], Stop()]})))
-    with pytest.raises(KeyboardInterrupt):
+    with stopped(7):
         run(labels, tmp_path / "cut")
-    monkeypatch.setattr(fitting, "Trainer", usual)
     assert run(labels, tmp_path / "cut") == whole
 
 
