@@ -3,14 +3,15 @@
 import math
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from compvqa import tables
 from compvqa.covr.filters.images.presence import Knowledge, PresenceSettings
 from compvqa.covr.questions.references import matches, rows
 from compvqa.covr.questions.tables import QUESTIONS, RISK
-from compvqa.covr.risk.assess import assess
-from compvqa.covr.risk.calibration import CAUSES, CLAIMS, LABELLED
+from compvqa.covr.risk.assess import _Needed, assess
+from compvqa.covr.risk.calibration import CAUSES, CLAIMS, LABELLED, Fitted
 from compvqa.covr.risk.labels import Apart, LabelSettings, label
 from compvqa.covr.subgraphs.subgraph import make
 from compvqa.covr.subgraphs.tables import CANDIDATES, RELATED, SEEDS
@@ -94,6 +95,12 @@ def test_each_claim_is_as_risky_as_those_that_were_looked_at(told):
             assert row[f"risk_{cause}"] == pytest.approx(1 - right, abs=1e-4)
         right = math.prod((1 - base[claim]) ** n[claim] for claim in CLAIMS)
         assert row["risk"] == pytest.approx(1 - right, abs=1e-4)
+
+
+def test_where_nothing_can_go_wrong_the_risk_is_zero_without_a_sign():
+    needed = _Needed([], np.zeros(1, int), np.zeros(1, int), np.zeros(1, int), 2)  # the second needs no claim
+    risks = needed.risks({claim: Fitted(0.0, 0.0, 0.5, {}) for claim in CLAIMS}, np.array([np.nan]))
+    assert risks[:, 1].tolist() == [0.0] * (len(CAUSES) + 1) and not np.signbit(risks).any()
 
 
 def test_no_scene_is_looked_at_much_more_often_than_others(told):

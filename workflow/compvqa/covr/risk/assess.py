@@ -83,7 +83,8 @@ class _Needed:
         by_cause = ([fitted[kind].shares.get(cause, 0) for kind in _KINDS] for cause in CAUSES)
         right = (np.log1p(-told * np.array(shares)[self.kinds]) for shares in (*by_cause, [1] * len(_KINDS)))
         summed = (np.bincount(self.rows, of[self.numbers], minlength=self.questions) for of in right)
-        return np.stack([-np.expm1(of) for of in summed]).round(10)  # its last bits depend on the processor
+        risks = np.stack([-np.expm1(of) for of in summed]).round(10)  # its last bits depend on the processor
+        return risks + 0.0  # no risk at all is -0.0 otherwise
 
 
 def _read(questions: Path) -> Iterator[tuple[str, str, list[str]]]:
