@@ -1,5 +1,8 @@
 """Tables are sorted, checked, atomic, and equal recipes give equal bytes."""
 
+import subprocess
+import sys
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -79,6 +82,20 @@ def test_a_folder_is_no_file_to_write_and_a_file_no_folder(tmp_path):
         with pytest.raises(InputError, match=words), tables.replacing(tmp_path / path) as temporary:
             temporary.write_text("a")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_rows_become_tables_without_pandas_which_is_still_there_to_be_asked():
+    code = """if True:
+        import sys
+        import pyarrow as pa
+        from compvqa.tables import Schema
+        table = Schema("t", pa.schema([("a", pa.float64()), ("b", pa.list_(pa.string()))]), ("a",)).from_rows(
+            [{"a": 1.5, "b": ["x"]}, {"a": None, "b": None}])
+        assert table.to_pylist() == [{"a": 1.5, "b": ["x"]}, {"a": None, "b": None}] and "pandas" not in sys.modules
+        frame = table.to_pandas()
+        assert frame["a"].sum() == 1.5 and pa.Table.from_pandas(frame)["a"].to_pylist() == [1.5, None]
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_reading_says_in_one_sentence_what_is_wrong(tmp_path):

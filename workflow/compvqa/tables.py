@@ -8,11 +8,13 @@ metadata: equal recipes give equal bytes.
 from __future__ import annotations
 
 import os
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,29 @@ class Schema:
     def from_rows(self, rows: Iterable[dict[str, Any]]) -> pa.Table:
         """A table of ``rows`` (dictionaries with every column)."""
         return pa.Table.from_pylist(list(rows), schema=self.fields)
+
+
+class _WithoutPandas(MetaPathFinder):
+    """Hides pandas from who looks for it."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
+def _find_no_pandas() -> None:
+    """Let pyarrow look for pandas now and find none. At the first array of Python's values it would import it, to see
+    whether they are a series, which takes longer than many a stage; ``to_pandas`` imports it still."""
+    hiding = _WithoutPandas()
+    sys.meta_path.insert(0, hiding)
+    try:
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(hiding)
+
+
+if "pandas" not in sys.modules:
+    _find_no_pandas()
 
 
 @contextmanager

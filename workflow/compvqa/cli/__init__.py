@@ -10,11 +10,13 @@ import atexit
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cache
 from typing import NoReturn
 
 import typer
+from typer.models import CommandInfo, TyperInfo
 
 from compvqa import plugins
 from compvqa.errors import InputError, disk_full, not_allowed, not_installed
@@ -27,6 +29,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    callback=lambda: None,  # so that its commands have names although there may be one alone
 )
 
 
@@ -44,13 +47,34 @@ def commands() -> list[str]:
     return list(_names(app))
 
 
+def _narrowed(app: typer.Typer, words: Sequence[str]) -> typer.Typer:
+    """The command line with only the command that ``words`` begin with, if they do: typer prepares the options of all
+    that it has."""
+    own = [command for command in app.registered_commands if [_name(command)] == [*words[:1]]]
+    groups = [copy(group) for group in app.registered_groups if [_name_of_group(group)] == [*words[:1]]]
+    if not own and not groups:
+        return app
+    for group in groups:
+        group.typer_instance = group.typer_instance and _narrowed(group.typer_instance, words[1:])
+    made = copy(app)
+    made.registered_commands, made.registered_groups = own, groups
+    return made
+
+
 def _names(app: typer.Typer) -> Iterator[str]:
     """The names of its commands; of one in a group, such as ``clevr world``, after the group's."""
-    for command in app.registered_commands:
-        yield str(command.name or getattr(command.callback, "__name__", ""))
+    yield from map(_name, app.registered_commands)
     for group in app.registered_groups:
         if group.typer_instance:
-            yield from (f"{group.typer_instance.info.name} {name}" for name in _names(group.typer_instance))
+            yield from (f"{_name_of_group(group)} {name}" for name in _names(group.typer_instance))
+
+
+def _name(command: CommandInfo) -> str:
+    return str(command.name or getattr(command.callback, "__name__", ""))
+
+
+def _name_of_group(group: TyperInfo) -> str:
+    return str(group.typer_instance and group.typer_instance.info.name)
 
 
 def _mendable(error: Exception) -> InputError | None:
@@ -80,7 +104,7 @@ def main() -> None:
     gc.set_threshold(500_000, 20, 100)
     try:
         commands()
-        app()
+        _narrowed(app, sys.argv[1:])()
     except BrokenPipeError:
         os._exit(1)
     except Exception as error:
