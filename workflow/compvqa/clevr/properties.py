@@ -26,6 +26,19 @@ from compvqa.programs.properties import AttributeGroups, Predicate, Property, Sc
 from compvqa.programs.rows import Program, from_json
 
 
+PROGRAMS = 10_000  # that are kept in memory: many questions have the same
+
+
+@lru_cache(maxsize=PROGRAMS)
+def _program(text: str) -> Program:
+    return tuple(from_json(text))
+
+
+@lru_cache(maxsize=PROGRAMS)
+def _descriptions(text: str, through: tuple[str, ...] = ()) -> Sequence[frozenset[str]]:
+    return tuple(analysis.descriptions(_program(text), through))
+
+
 @dataclass(frozen=True)
 class Question:
     """What properties and facets look at; the program is read from its JSON, and the scene found, when first asked for.
@@ -41,9 +54,9 @@ class Question:
     scene_ids: Sequence[str] = ()
     scene_of: Callable[[str], Scene] | None = None
 
-    @cached_property
+    @property
     def program(self) -> Program:
-        return from_json(self.program_json)
+        return _program(self.program_json)
 
     @cached_property
     def scene(self) -> Scene:
@@ -64,16 +77,16 @@ class Question:
         found = self.values[-1]
         return None if found is ILL_POSED else len(effective(self.program, self.scene, found))
 
-    @cached_property
-    def descriptions(self) -> list[frozenset[str]]:
+    @property
+    def descriptions(self) -> Sequence[frozenset[str]]:
         """The attributes of each description in the program."""
-        return list(analysis.descriptions(self.program))
+        return _descriptions(self.program_json)
 
-    @cached_property
-    def joined_descriptions(self) -> list[frozenset[str]]:
+    @property
+    def joined_descriptions(self) -> Sequence[frozenset[str]]:
         """The same, where a filter of what ``union`` gives goes on with those on its sides: "small things that are red
         or …"."""
-        return list(analysis.descriptions(self.program, ("union",)))
+        return _descriptions(self.program_json, ("union",))
 
     def names(self) -> set[str]:
         """The attributes and relations in the program, and a queried attribute."""

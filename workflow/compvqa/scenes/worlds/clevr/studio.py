@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from compvqa.scenes.worlds.clevr.vectors import along, unit
+from compvqa.scenes.worlds.clevr.vectors import along, cross, unit
 
 CAMERA = (7.48113, -6.50764, 5.34367)
 FOCAL = 35 / 32  # focal length (mm) over sensor's width (mm): times the picture's width, in pixels
@@ -53,8 +53,8 @@ class Camera:
     def axes(self) -> np.ndarray:
         """Rows: unit vectors to the picture's right, to its lower edge, and into it."""
         into = unit(-np.asarray(self.place, float))
-        right = unit(np.cross(into, (0.0, 0.0, 1.0)))
-        return np.stack([right, np.cross(into, right), into])
+        right = unit(cross(into, (0.0, 0.0, 1.0)))
+        return np.stack([right, cross(into, right), into])
 
     def project(self, points: np.ndarray) -> np.ndarray:
         """Pixel x, pixel y, and depth along the camera's axis of ``points`` (3, …)."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from compvqa.scenes.worlds.clevr.studio import LAMPS, SUN, SUN_TURNED
-from compvqa.scenes.worlds.clevr.vectors import along, dot, length, unit
+from compvqa.scenes.worlds.clevr.vectors import along, cross, dot, length, unit
 
 SUN_DRAWN = 0.85  # of the sun; the rest comes from all around
 FAR = 100.0  # how far away the sun is drawn
@@ -32,8 +32,8 @@ class Light:
 
     def samples(self, many: int) -> np.ndarray:
         """Points (3, many) on the lamp's square, evenly (Hammersley's)."""
-        across = unit(np.cross(self.aim, (0.0, 0.0, 1.0)))
-        over = np.cross(self.aim, across)
+        across = unit(cross(self.aim, (0.0, 0.0, 1.0)))
+        over = cross(self.aim, across)
         u = (np.arange(many) + 0.5) / many - 0.5
         v = np.array([_reversed(i) for i in range(many)]) + 0.5 / many - 0.5
         return self.place[:, None] + self.side * (np.outer(across, u) + np.outer(over, v))
