@@ -80,6 +80,8 @@ def test_a_forecast_is_about_right(pair):
     settings = pool(pair, scenes=800)
     many = len(list(listed(settings, 1)))
     assert abs(forecast(settings, 1) - many) < 0.15 * many
+    alone = pool(pair, 900, PAIRS[:1])
+    assert forecast(alone, 1) == len(list(listed(alone, 1))) == 900
 
 
 def test_a_part_of_the_vocabulary_has_lists_of_its_own_in_which_nothing_else_stands():

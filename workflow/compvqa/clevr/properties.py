@@ -25,7 +25,6 @@ from compvqa.programs import properties
 from compvqa.programs.properties import AttributeGroups, Predicate, Property, SceneGraphs
 from compvqa.programs.rows import Program, from_json
 
-
 PROGRAMS = 10_000  # that are kept in memory: many questions have the same
 
 

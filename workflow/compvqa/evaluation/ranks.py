@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy  # its parts are loaded when they are asked for
 
 from compvqa.seeds import stable_hash
 
@@ -45,7 +45,7 @@ def correlated(values: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def standard_ranks(values: np.ndarray) -> np.ndarray:
     """The ranks in each row about their mean, of length 1; what rounding alone parts has one rank."""
-    ranks = rankdata(np.round(values, DIGITS), axis=-1)
+    ranks = scipy.stats.rankdata(np.round(values, DIGITS), axis=-1)
     ranks -= ranks.mean(axis=-1, keepdims=True)
     found: np.ndarray = ranks / np.sqrt((ranks * ranks).sum(axis=-1, keepdims=True))
     return found

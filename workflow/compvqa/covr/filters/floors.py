@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import binomtest, norm, rankdata
+import scipy  # its parts are loaded when they are asked for
 
 CHANCE = 0.5  # balanced accuracy, and area under the ROC curve, of a filter that says the same of everything
 LEVEL = 0.95
@@ -41,7 +40,7 @@ def share(k: int, n: int, level: float = LEVEL) -> Measured:
     """The share of ``k`` of ``n``, with Wilson's interval."""
     if not n:
         return Measured(None)
-    between = binomtest(int(k), int(n)).proportion_ci(level, method="wilson")
+    between = scipy.stats.binomtest(int(k), int(n)).proportion_ci(level, method="wilson")
     return Measured(int(k) / int(n), float(between.low), float(between.high))
 
 
@@ -69,7 +68,7 @@ def share_of(held: np.ndarray, units: Sequence[str | Sequence[str]] | np.ndarray
 
 
 def _wilson(value: float, n: float, level: float) -> tuple[float, float]:
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
     middle, half = value + z * z / (2 * n), z * (value * (1 - value) / n + (z / (2 * n)) ** 2) ** 0.5
     low, high = ((middle + side * half) / (1 + z * z / n) for side in (-1, 1))
     return (max(low, 0.0) if value else 0.0), (min(high, 1.0) if value < 1 else 1.0)
@@ -81,7 +80,7 @@ def balanced(said: np.ndarray, truth: np.ndarray, level: float = LEVEL) -> Measu
     if not all(n for _, n in right):
         return Measured(None)
     shares = [k / n for k, n in right]
-    ends = [binomtest(k, n).proportion_ci(level, method="wilson") for k, n in right]
+    ends = [scipy.stats.binomtest(k, n).proportion_ci(level, method="wilson") for k, n in right]
     value = sum(shares) / 2
     below = np.hypot(*(share - end.low for share, end in zip(shares, ends, strict=True))) / 2
     above = np.hypot(*(end.high - share for share, end in zip(shares, ends, strict=True))) / 2
@@ -100,18 +99,18 @@ def area(
     n: float = int((~truth).sum())
     if not m or not n:
         return Measured(None)
-    value = float((rankdata(scores)[truth].sum() - m * (m + 1) / 2) / (m * n))
+    value = float((scipy.stats.rankdata(scores)[truth].sum() - m * (m + 1) / 2) / (m * n))
     if images is not None:
         m, n = (_independent(np.asarray(images)[truth == side]) for side in (True, False))
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
 
     def beyond(at: float) -> float:
         """How much farther from the value than the interval's half width a true area ``at`` is, in its own error."""
         spread = 1 + ((m + n) / 2 - 1) * ((1 - at) / (2 - at) + at / (1 + at))
         return (value - at) ** 2 - z * z * at * (1 - at) * spread / (m * n)
 
-    low = brentq(beyond, 0, min(value, 1 - TINY)) if value else 0.0
-    high = brentq(beyond, max(value, TINY), 1) if value < 1 else 1.0
+    low = scipy.optimize.brentq(beyond, 0, min(value, 1 - TINY)) if value else 0.0
+    high = scipy.optimize.brentq(beyond, max(value, TINY), 1) if value < 1 else 1.0
     return Measured(value, float(low), float(high))
 
 

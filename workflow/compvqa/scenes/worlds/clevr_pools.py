@@ -238,12 +238,15 @@ def _taken(
 
 
 def forecast(settings: PoolSettings, seed: int) -> int:
-    """About how many scenes a side will have, from the first ones of each list."""
+    """About how many scenes a side will have, from the first ones of each list that several pairs walk."""
     if settings.side in (MINIMAL, COUNTED):
         return sum(1 for _ in scenes_of(settings, seed))
     present, whole = settings.world.pools[settings.side].pair == "present", 0.0
     for tag, (cut, pairs) in _walkers(settings).items():
         for many, wanted in _lists(settings).items():
+            if len(pairs) == 1:
+                whole += wanted
+                continue
             looked = [contents(cut, seed, settings.side, tag, many, place) for place in range(LOOKED)]
             fits = {pair: [occurs(pair, values) == present for values in looked] for pair in pairs}
             ends = {pair: wanted * LOOKED / max(1, sum(flags)) for pair, flags in fits.items()}
