@@ -74,8 +74,8 @@ class Course:
         size = settings.batch_size // processes.count()
         self.batches = self._loader(learnt, size, settings.order == "drawn")
         self.shown = self._loader(held_out, 4 * size)
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, self._rate)
-        self.shared, self.optimizer = self.accelerator.prepare(net, optimizer)
+        self.optimizer, self.schedule = optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, self._rate)
+        self.shared = self.accelerator.prepare(net)
         self.lost = torch.zeros((), device=self.accelerator.device)  # the sum of losses since the log's last entry
         self.left = self._resumed()
 
@@ -104,9 +104,9 @@ class Course:
         """Learn from a batch; gives its loss."""
         self.net.train()
         loss = self._given(self.shared, batch)["loss"]
-        self.accelerator.backward(loss)
+        loss.backward()
         if self.settings.clip:
-            self.accelerator.clip_grad_norm_(self.net.parameters(), self.settings.clip)
+            torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
         self.optimizer.step()
         self.schedule.step()
         self.optimizer.zero_grad()
