@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 from scipy.ndimage import maximum_filter
 
@@ -126,6 +128,24 @@ def test_edges_are_smooth():
     yellow = picture.color.astype(float) @ (0.5, 0.5, -1)
     assert np.ptp(yellow[rim]) > 0.5 * np.ptp(yellow)  # from nearly the ground's to the thing's own
     assert len(np.unique(np.round(yellow[rim] / 4))) > 10
+
+
+def test_more_places_at_edges_change_them_alone_and_come_nearer_to_what_is_there():
+    things = thing("cube", material="metal"), thing(at=(-1.5, 1.0)), thing("cylinder", "blue", at=(1.5, -1.0))
+    pictures = {many: draw(*things, look=LOOK.model_copy(update={"edge_samples": many})) for many in (1, 5, 12, 64)}
+    ids, best = pictures[64].ids, pictures[64].color.astype(int)
+    flat = ids == maximum_filter(ids, 5)
+    flat &= ids == -maximum_filter(-ids, 5)
+    away = {many: np.abs(picture.color - best) for many, picture in pictures.items()}
+    assert all((pictures[many].ids == ids).all() for many in pictures)
+    assert away[1][~flat].mean() > 2 * away[5][~flat].mean() > 2 * away[12][~flat].mean()
+    assert all((away[many][(ids == 0) & flat] == 0).all() for many in pictures)
+
+
+@given(st.integers(1, 64))
+def test_places_within_a_pixel_are_one_in_each_row_and_column(many):
+    for places in caster._within(many):
+        assert np.allclose(np.sort(places) * many, np.arange(many) + 0.5)
 
 
 def test_an_unknown_renderer_is_told_with_those_that_there_are(tmp_path):

@@ -38,6 +38,13 @@ class Look(Settings):
         le=63,
         description="Points of each lamp that shadows are drawn from; of the renderer blender: samples of a pixel.",
     )
+    edge_samples: int = Field(
+        12,
+        ge=1,
+        le=64,
+        description="Places that are looked at in a pixel at the edge of a thing, so that it is smooth; not of the "
+        "renderer blender.",
+    )
     mirrored: int = Field(
         256,
         ge=16,

@@ -7,6 +7,8 @@ processor.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from compvqa.scenes.worlds.clevr.picture import Picture
@@ -19,7 +21,6 @@ from compvqa.scenes.worlds.clevr.settings import Look
 from compvqa.scenes.worlds.clevr.studio import Camera
 from compvqa.scenes.worlds.clevr.vectors import dot
 
-WITHIN = 12  # places within a pixel at an edge
 BENT = 0.985  # neighbours whose normals' cosine is lower have an edge between them
 
 
@@ -43,22 +44,33 @@ def draw(scene: dict, look_of: Look) -> Picture:
     )
     shiny = np.array([False, *(material.metal > 0 for material in stage.materials)])
     edges = _edges(hits, shiny, camera.width, camera.height)
-    light = _composed(stage, camera, hits, edges)
+    light = _composed(stage, camera, hits, edges, *_within(look_of.edge_samples))
     shape = (camera.height, camera.width)
     return Picture(_encoded(light).reshape(*shape, 3), (hits.solid + 1).reshape(shape), hits.depth.reshape(shape))
 
 
-def _composed(stage: Stage, camera: Camera, hits: Hits, edges: np.ndarray) -> np.ndarray:
-    """Linear light (pixels, 3): each pixel's middle, or at an edge the mean of several places in it."""
+def _within(many: int) -> tuple[np.ndarray, np.ndarray]:
+    """So many places in a pixel, from 0 to 1, evenly: x and y of a lattice, whose rows are as far from each other as
+    can be (a golden section of a pixel, about)."""
+    rows = [row for row in range(1, many + 1) if math.gcd(row, many) == 1]
+    step = min(rows, key=lambda row: abs(row - many * (3 - 5**0.5) / 2))
+    places = np.arange(many)
+    return (places + 0.5) / many, ((places * step) % many + 0.5) / many
+
+
+def _composed(
+    stage: Stage, camera: Camera, hits: Hits, edges: np.ndarray, across: np.ndarray, down: np.ndarray
+) -> np.ndarray:
+    """Linear light (pixels, 3): each pixel's middle, or at an edge the mean of several places in it, which are so far
+    ``across`` and ``down`` from its corner."""
     light = stage.ground.picture.reshape(-1, 3).copy()
     inner = np.flatnonzero((hits.solid >= 0) & ~edges)
     y, x = np.divmod(inner, camera.width)
     middle = x + np.float32(0.5), y + np.float32(0.5)
-    where = np.repeat(np.flatnonzero(edges), WITHIN)
+    at, many = np.flatnonzero(edges), len(across)
+    where = np.repeat(at, many)
     y, x = np.divmod(where, camera.width)
-    places = np.arange(WITHIN)
-    x = (x + np.tile((places + 0.5) / WITHIN, where.size // WITHIN)).astype(np.float32)
-    y = (y + np.tile(((places * 5) % WITHIN + 0.5) / WITHIN, where.size // WITHIN)).astype(np.float32)
+    x, y = ((to + np.tile(within, at.size)).astype(np.float32) for to, within in ((x, across), (y, down)))
     finer = cast(stage.solids, camera, x, y)
     met = Hits(
         np.concatenate([hits.solid[inner], finer.solid]),
@@ -68,7 +80,7 @@ def _composed(stage: Stage, camera: Camera, hits: Hits, edges: np.ndarray) -> np
     colors = _shaded(stage, camera, np.concatenate([middle[0], x]), np.concatenate([middle[1], y]), met)
     light[inner], shaded = colors[: inner.size], colors[inner.size :]
     within = np.where(finer.solid[:, None] < 0, light[where], shaded)
-    light[edges] = np.minimum(within, 1).reshape(-1, WITHIN, 3).mean(1)
+    light[edges] = np.minimum(within, 1).reshape(-1, many, 3).mean(1)
     return light
 
 
