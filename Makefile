@@ -23,7 +23,7 @@ help:  ## list the targets
 DEMO := config/config.yaml config/clevr-cogent-small.yaml config/clevr-hope-small.yaml
 demo: $(VENV)/.installed  ## set up, run CONFIG or the demo's test-beds, and say where the pages are
 ifeq ($(origin CONFIG),file)
-	@echo "The demo's test-beds take about 16 minutes on two cores."
+	@echo "The demo's test-beds take about 12 minutes on two cores."
 	@set -e; for config in $(DEMO); do $(MAKE) --no-print-directory testbed CONFIG=$$config; done
 else
 	@$(MAKE) --no-print-directory testbed
@@ -54,7 +54,7 @@ costs: $(VENV)/.installed  ## put what a finished run of CONFIG cost into config
 	@$(BIN)/python workflow/plan.py --configfile $(CONFIG) --measure
 
 test: lint $(INSPECT)/.installed  ## lint, then all tests
-	@echo "Testing: about 20 minutes on two cores."
+	@echo "Testing: about 14 minutes on two cores."
 	$(BIN)/pytest -n 3 --dist loadgroup
 
 inspect: $(INSPECT)/.installed  ## set up what asks vision-language models, in an environment of its own (docs/asking.md)

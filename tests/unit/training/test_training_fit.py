@@ -175,7 +175,7 @@ def test_examples_are_drawn_anew_for_each_pass_or_kept_in_their_order(data, tmp_
 def test_questions_that_share_pictures_learn_as_many_and_go_on_to_the_same_bytes(data, tmp_path, cut):
     asked, words = data
     single = replace(asked, images=[[f"s:{n % 5}"] for n in range(len(asked))])
-    settings = SETTINGS.model_copy(update={"order": "pictures"})
+    settings = SETTINGS.model_copy(update={"order": "pictures", "evaluations": 4})  # the second in the middle of a pass
     size, seen = cnn_lstm_sa.ModelSettings(word_size=4, hidden_size=6, attention_size=5), []
 
     def watched(items):
@@ -192,7 +192,7 @@ def test_questions_that_share_pictures_learn_as_many_and_go_on_to_the_same_bytes
     assert len(seen) == 12 * 8 and all(sorted(pictures) == list(range(5)) for pictures in passes)
     assert len(set(map(tuple, passes))) > 1  # drawn anew
     if cut:
-        with stopped(9):
+        with stopped(8):
             run(tmp_path / "cut")
     assert run(tmp_path / "cut") == whole
     with pytest.raises(InputError, match="forward takes picture_of"):
